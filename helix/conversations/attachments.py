@@ -19,35 +19,10 @@ from helix.library.access import Connected, Library, Row
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.documents import file_parts, get_file, remove_document
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
+from helix.storage.statements import attachments as sql
 
 MOST = 5
 """The most documents of one conversation."""
-
-_ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
-_IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id"
-_HASHES = "SELECT content_hash FROM documents WHERE tenant_id = %s"
-# An answer from a detached document loses the document's words, as after a deletion, and so does
-# its receipt, which does not have the document among its own: those are of the library.
-_FORGET = """
-WITH told AS (
-    SELECT a.id FROM messages m
-    JOIN answers a ON (a.tenant_id, a.id) = (m.tenant_id, m.answer_id)
-    WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
-        AND a.receipt #> '{index,sources}' @> %(cited)s::jsonb),
-forgotten AS (
-    UPDATE answers a SET receipt = without_documents(a.receipt, ARRAY[%(document)s::bigint])
-    FROM told WHERE a.tenant_id = %(tenant)s AND a.id = told.id),
-changed AS (
-    UPDATE messages m SET response = response_without(m.response, ARRAY[%(document)s::bigint]),
-        summary = '', summarised = 0
-    WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
-        AND (m.answer_id IN (SELECT id FROM told)
-            OR m.response -> 'citations' @> %(cited)s::jsonb
-            OR m.response -> 'closest' @> %(cited)s::jsonb)
-    RETURNING m.id)
-DELETE FROM message_events e USING changed c
-WHERE e.tenant_id = %(tenant)s AND e.conversation_id = %(id)s AND e.message_id = c.id
-"""
 
 
 def space_of(tenant: str, conversation_id: str) -> str:
@@ -58,7 +33,7 @@ def space_of(tenant: str, conversation_id: str) -> str:
 async def attached_space(library: Library, conversation_id: str) -> str | None:
     """``space_of`` the conversation where there are documents in it; else None."""
     space = space_of(library.tenant, conversation_id)
-    row = await library.of(space).data(_ANY, {})
+    row = await library.of(space).data(sql.ANY, {})
     return space if row and row["found"] else None
 
 
@@ -80,7 +55,7 @@ async def attach(library: Library, conversation_id: str, uploads: Sequence[Uploa
     space = space_of(library.tenant, conversation_id)
 
     def store(connection: Connected) -> UploadResult:
-        known = {row[0] for row in connection.execute(_HASHES, (space,)).fetchall()}
+        known = {row[0] for row in connection.execute(sql.HASHES, (space,)).fetchall()}
         if len(known | {upload.content_hash for upload in uploads}) > MOST:
             raise BadRequest(f"a conversation takes {MOST} documents: remove one, or add to the"
                              " library what is to stay")  # fmt: skip
@@ -101,13 +76,13 @@ async def detach(library: Library, conversation_id: str, document_id: int) -> No
         "tenant": library.tenant, "id": conversation_id, "document": document_id,
         "cited": Jsonb([{"document_id": document_id}]),
     }  # fmt: skip
-    await library.change(lambda connection: connection.execute(_FORGET, values))
+    await library.change(lambda connection: connection.execute(sql.FORGET, values))
 
 
 async def detach_all(library: Library, conversation_id: str) -> None:
     """Delete the documents of a conversation that is about to be deleted, as ``detach``."""
     space = library.of(space_of(library.tenant, conversation_id))
-    for row in await space.all_data(_IDS, {}):
+    for row in await space.all_data(sql.IDS, {}):
         await detach(library, conversation_id, row["id"])
 
 

@@ -12,24 +12,8 @@ from psycopg.types.json import Jsonb
 
 from helix.conversations.errors import no_conversation
 from helix.storage.connections import Connected
+from helix.storage.statements import conversations as sql
 from helix.storage.storable_text import storable
-
-_CREATE = """
-INSERT INTO conversations (tenant_id, id, title, scope, model)
-VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s)
-ON CONFLICT DO NOTHING RETURNING id
-"""
-_HOLD = """
-SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE
-"""
-_CHANGE = """
-UPDATE conversations SET title = coalesce(%(title)s::text, title),
-    scope = coalesce(%(scope)s::jsonb, scope),
-    model = coalesce(%(model)s::text, model),
-    updated_at = now()
-WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
-"""
-_DELETE = "DELETE FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
 
 
 def create(
@@ -43,7 +27,7 @@ def create(
     """Make an empty conversation; False where there is one of this id already."""
     values = {"tenant": tenant, "id": conversation_id, "title": storable(title),
               "scope": Jsonb(scope), "model": storable(model)}  # fmt: skip
-    return connection.execute(_CREATE, values).fetchone() is not None
+    return connection.execute(sql.CREATE, values).fetchone() is not None
 
 
 def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, Any]:
@@ -53,7 +37,7 @@ def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, 
         NotFound: there is none.
     """
     values = {"tenant": tenant, "id": conversation_id}
-    held = connection.cursor(row_factory=dict_row).execute(_HOLD, values).fetchone()
+    held = connection.cursor(row_factory=dict_row).execute(sql.HOLD, values).fetchone()
     if held is None:
         raise no_conversation(conversation_id)
     return dict(held["scope"])
@@ -78,7 +62,7 @@ def change(
         "scope": None if scope is None else Jsonb(scope),
         "model": None if model is None else storable(model),
     }  # fmt: skip
-    if connection.execute(_CHANGE, values).fetchone() is None:
+    if connection.execute(sql.CHANGE, values).fetchone() is None:
         raise no_conversation(conversation_id)
 
 
@@ -89,5 +73,5 @@ def delete(connection: Connected, tenant: str, conversation_id: str) -> None:
         NotFound: there is none.
     """
     values = {"tenant": tenant, "id": conversation_id}
-    if connection.execute(_DELETE, values).fetchone() is None:
+    if connection.execute(sql.DELETE, values).fetchone() is None:
         raise no_conversation(conversation_id)

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from psycopg.rows import dict_row
 
-from helix.conversations.paths import PATH
 from helix.domain.history import EarlierTurn, History
-from helix.library.access import compose
 from helix.storage.connections import Connected, Row
+from helix.storage.statements import messages as sql
 from helix.storage.storable_text import restored, restored_json
 
 HISTORY_TURNS = 50
 """The most turns of a question's history; older ones are in the summary."""
-
-# The words of a deleted document are left out, whether or not they are removed from the row yet.
-_HISTORY = compose(
-    """
-{path}
-SELECT m.question, m.response, m.status, m.summary, m.summarised FROM messages_of_path m
-WHERE m.status = 'done' AND NOT EXISTS (
-    SELECT unnest(m.document_ids) EXCEPT
-    SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
-ORDER BY m.n DESC
-""",
-    path=PATH,
-)
 
 
 def history_of(
@@ -34,7 +20,7 @@ def history_of(
     if leaf is None:
         return History()
     values = {"tenant": tenant, "id": conversation_id, "leaf": leaf, "most": HISTORY_TURNS}
-    rows = connection.cursor(row_factory=dict_row).execute(_HISTORY, values).fetchall()
+    rows = connection.cursor(row_factory=dict_row).execute(sql.HISTORY, values).fetchall()
     turns = tuple(_earlier_turn(row) for row in rows)
     latest = max(rows, key=lambda row: row["summarised"], default=None)
     if latest is None:

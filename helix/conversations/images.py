@@ -9,37 +9,15 @@ from typing import Any
 from helix.answering.images import UploadedImage
 from helix.conversations.conversation_rows import hold
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row, compose
+from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
+from helix.storage.statements import conversation_images as sql
 
 _MEGABYTE = 2**20
 MOST_BYTES = 64 * _MEGABYTE
 """The most bytes that the images of one conversation have."""
 MOST_AT_ONCE = 5
 """The most images of one question."""
-
-_DESCRIBED = "id, name, media, octet_length(data) AS bytes"
-_HELD = """
-SELECT coalesce(sum(octet_length(data)), 0) FROM conversation_images
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id <> %(image)s
-"""
-_KEEP = """
-INSERT INTO conversation_images (tenant_id, conversation_id, id, name, media, data)
-VALUES (%(tenant)s, %(id)s, %(image)s, %(name)s, %(media)s, %(data)s) ON CONFLICT DO NOTHING
-"""
-_SOME = compose(
-    "SELECT {described} FROM conversation_images WHERE tenant_id = %(tenant)s"
-    " AND conversation_id = %(id)s AND id = ANY(%(images)s)",
-    described=_DESCRIBED,
-)
-_READ = """
-SELECT media, data FROM conversation_images
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(image)s
-"""
-_ALL = """
-SELECT id, name, media, data FROM conversation_images
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s ORDER BY id
-"""
 
 
 def add_image(
@@ -55,12 +33,12 @@ def add_image(
     """
     hold(connection, tenant, conversation_id)
     at = {"tenant": tenant, "id": conversation_id, "image": sha256(image.data).hexdigest()}
-    held = connection.execute(_HELD, at).fetchone()
+    held = connection.execute(sql.HELD, at).fetchone()
     if held and held[0] + len(image.data) > MOST_BYTES:
         limit = MOST_BYTES // _MEGABYTE
         raise BadRequest(f"a conversation takes {limit} MB of images: begin another conversation")
     values = at | {"name": name, "media": image.type, "data": image.data}
-    connection.execute(_KEEP, values)
+    connection.execute(sql.KEEP, values)
     return describe_images(connection, tenant, conversation_id, [at["image"]])[0]
 
 
@@ -73,7 +51,7 @@ def describe_images(
         NotFound: the conversation has no such image.
     """
     values = {"tenant": tenant, "id": conversation_id, "images": list(ids)}
-    rows = connection.execute(_SOME, values).fetchall()
+    rows = connection.execute(sql.SOME, values).fetchall()
     found = {row[0]: dict(zip(("id", "name", "media", "bytes"), row, strict=True)) for row in rows}
     if missing := [one for one in ids if one not in found]:
         raise _no_image(missing[0])
@@ -86,7 +64,7 @@ async def read_image(library: Library, conversation_id: str, image_id: str) -> U
     Raises:
         NotFound: the conversation has no such image.
     """
-    row = await library.data(_READ, {"id": conversation_id, "image": image_id})
+    row = await library.data(sql.READ, {"id": conversation_id, "image": image_id})
     if row is None:
         raise _no_image(image_id)
     return UploadedImage(bytes(row["data"]), row["media"])
@@ -101,7 +79,7 @@ async def images_of(
 
 async def all_images(library: Library, conversation_id: str) -> list[Row]:
     """``{id, name, media, data}`` of every image of the conversation."""
-    return await library.all_data(_ALL, {"id": conversation_id})
+    return await library.all_data(sql.ALL, {"id": conversation_id})
 
 
 def _no_image(image_id: str) -> NotFound:

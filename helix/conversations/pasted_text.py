@@ -17,18 +17,13 @@ from helix.errors import BadRequest, Unavailable
 from helix.library.access import Library
 from helix.library.uploads import Upload, UploadResult, store_uploads
 from helix.storage.connections import Connected
+from helix.storage.statements import attachments as sql
 
 NAME = "pasted-text.txt"
 READ_SECONDS = 60.0
 """Longest that a question waits for its text to be read."""
 _LOOK_SECONDS = 0.1
 _PREFIX = "/pasted-"
-_STATE = "SELECT status, error FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_USED = "UPDATE documents SET updated_at = now() WHERE tenant_id = %s"
-_OLD = """
-SELECT tenant_id FROM documents WHERE position(%(prefix)s IN tenant_id) > 0
-GROUP BY tenant_id HAVING max(updated_at) < now() - interval '1 day' ORDER BY tenant_id
-"""
 
 
 class NotRead(Unavailable):
@@ -52,7 +47,7 @@ async def store_pasted(library: Library, text: str) -> PastedText:
 
     def store(connection: Connected) -> UploadResult:
         stored = store_uploads(connection, [upload], space)
-        connection.execute(_USED, (space,))
+        connection.execute(sql.USED, (space,))
         return stored
 
     stored = await library.of(space).change(store)
@@ -89,7 +84,7 @@ async def until_read(library: Library, pasted: PastedText, seconds: float = READ
     space, loop = library.of(pasted.space), asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while loop.time() < deadline:
-        state = await space.data(_STATE, {"id": pasted.document_id})
+        state = await space.data(sql.STATE, {"id": pasted.document_id})
         if state and state["status"] == "ready":
             return
         if state is None or state["status"] == "failed":
@@ -101,4 +96,4 @@ async def until_read(library: Library, pasted: PastedText, seconds: float = READ
 
 def old_spaces(connection: Connected) -> list[str]:
     """The spaces of texts that no question had within a day; needs the owner's rights."""
-    return [space for (space,) in connection.execute(_OLD, {"prefix": _PREFIX}).fetchall()]
+    return [space for (space,) in connection.execute(sql.OLD, {"prefix": _PREFIX}).fetchall()]

@@ -32,14 +32,9 @@ from helix.domain.scope import Scope
 from helix.library.access import Connected, Library
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
+from helix.storage.statements import conversations, messages
 
 Add = Callable[[Connected, NewMessage], tuple[NewMessage, AddedMessage]]
-# An imported conversation has the ids of the one that was exported, and is younger.
-_ANSWERED = """
-SELECT conversation_id, parent_id, attachments FROM messages
-WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
-"""
-_MODEL = "SELECT model FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s"
 ReadScope = Callable[[dict[str, Any], str], Scope]
 """(stored scope, tenant) to the Scope of the tenant's documents."""
 
@@ -116,7 +111,7 @@ async def before_answer(library: Library, answer_id: str) -> Before | None:
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    found = await library.data(_ANSWERED, {"answer": answer_id})
+    found = await library.data(messages.ANSWERED, {"answer": answer_id})
     if found is None:
         return None
     conversation_id = found["conversation_id"]
@@ -136,7 +131,7 @@ async def space_of_answer(library: Library, answer_id: str) -> str | None:
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    found = await library.data(_ANSWERED, {"answer": answer_id})
+    found = await library.data(messages.ANSWERED, {"answer": answer_id})
     return await attached_space(library, found["conversation_id"]) if found else None
 
 
@@ -201,7 +196,7 @@ class Conversing:
         answerers = self.answering.answerers
         if asking.model is not None or answerers is None or len(answerers.by_name) == 1:
             return asking.model
-        row = await library.data(_MODEL, {"id": asking.conversation_id})
+        row = await library.data(conversations.MODEL, {"id": asking.conversation_id})
         return row["model"] if row and row["model"] in answerers.by_name else None
 
     def _turn(

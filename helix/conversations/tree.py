@@ -15,53 +15,12 @@ from psycopg.types.json import Jsonb
 from helix.conversations.conversation_rows import hold
 from helix.conversations.errors import Busy, no_message
 from helix.conversations.history import history_of
-from helix.conversations.liveness import INTERRUPT_LATE
+from helix.conversations.liveness import LATE
 from helix.domain.history import History
 from helix.storage.connections import Connected, Row
+from helix.storage.statements import conversations, message_events
+from helix.storage.statements import messages as sql
 from helix.storage.storable_text import restored, storable, storable_json
-
-_ANSWERING = """
-SELECT id FROM messages
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND status = 'answering'
-"""
-_MESSAGE = """
-SELECT id, parent_id, branch, depth, question, scope, top_k, attachments FROM messages
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = %(message)s
-"""
-_ACTIVE = """
-SELECT id FROM messages WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND is_active
-"""
-_LEAVE_ACTIVE = """
-UPDATE messages SET is_active = false
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND is_active
-"""
-# A first child continues its parent's branch: a branch is a chain, whose tip is found by an index.
-_INSERT = """
-WITH numbered AS (SELECT nextval('messages_id_seq') AS id)
-INSERT INTO messages (tenant_id, conversation_id, id, parent_id, branch, depth, is_active, question,
-    scope, top_k, attachments, model, answer_id, owner, status, response, document_ids, cited,
-    error, created_at, finished_at)
-SELECT %(tenant)s::text, %(id)s::text, n.id, %(parent)s::bigint,
-    CASE WHEN p.branch IS NULL OR EXISTS (
-        SELECT FROM messages c WHERE c.tenant_id = %(tenant)s AND c.conversation_id = %(id)s
-            AND c.parent_id = p.id) THEN n.id ELSE p.branch END,
-    coalesce(p.depth + 1, 0), true, %(question)s::text, %(scope)s::jsonb, %(top_k)s::integer,
-    %(attachments)s::jsonb, %(model)s::text, %(answer_id)s::text, %(owner)s::text,
-    %(status)s::text, %(response)s::jsonb, %(documents)s::bigint[], %(cited)s::jsonb,
-    %(error)s::text, coalesce(%(created_at)s::timestamptz, now()),
-    CASE WHEN %(status)s <> 'answering' THEN coalesce(%(created_at)s::timestamptz, now()) END
-FROM numbered n LEFT JOIN messages p
-    ON p.tenant_id = %(tenant)s AND p.conversation_id = %(id)s AND p.id = %(parent)s
-RETURNING id
-"""
-_TOUCH = "UPDATE conversations SET updated_at = now() WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_SWITCH = """
-UPDATE messages SET is_active = true
-WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s AND id = (
-    SELECT id FROM messages WHERE tenant_id = %(tenant)s AND conversation_id = %(id)s
-        AND branch = %(branch)s ORDER BY depth DESC LIMIT 1)
-RETURNING id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +75,14 @@ def add_message(
     if parent_id is not None:
         message(connection, tenant, conversation_id, parent_id)
     if new.status == "answering":
-        connection.execute(INTERRUPT_LATE, at)
-        if _one(connection, _ANSWERING, at) is not None:
+        connection.execute(message_events.INTERRUPT_LATE, at | LATE)
+        if _one(connection, sql.ANSWERING, at) is not None:
             raise Busy
     scope = own_scope if new.scope is None else new.scope
-    connection.execute(_LEAVE_ACTIVE, at)
-    added = _one(connection, _INSERT, at | _values(new, scope, parent_id))
+    connection.execute(sql.LEAVE_ACTIVE, at)
+    added = _one(connection, sql.INSERT, at | _values(new, scope, parent_id))
     assert added is not None
-    connection.execute(_TOUCH, at)
+    connection.execute(conversations.TOUCH, at)
     history = history_of(connection, tenant, conversation_id, parent_id)
     return AddedMessage(added["id"], parent_id, scope, history)
 
@@ -145,7 +104,7 @@ def message(connection: Connected, tenant: str, conversation_id: str, message_id
         NotFound: the conversation has none of this id.
     """
     values = {"tenant": tenant, "id": conversation_id, "message": message_id}
-    found = _one(connection, _MESSAGE, values)
+    found = _one(connection, sql.OF_ID, values)
     if found is None:
         raise no_message(message_id)
     return found | {"question": restored(found["question"])}
@@ -153,7 +112,7 @@ def message(connection: Connected, tenant: str, conversation_id: str, message_id
 
 def active_leaf(connection: Connected, tenant: str, conversation_id: str) -> int | None:
     """The message that the next question follows; None in an empty conversation."""
-    found = _one(connection, _ACTIVE, {"tenant": tenant, "id": conversation_id})
+    found = _one(connection, sql.ACTIVE, {"tenant": tenant, "id": conversation_id})
     return None if found is None else int(found["id"])
 
 
@@ -166,8 +125,8 @@ def switch(connection: Connected, tenant: str, conversation_id: str, message_id:
     at = {"tenant": tenant, "id": conversation_id}
     hold(connection, tenant, conversation_id)
     branch = message(connection, tenant, conversation_id, message_id)["branch"]
-    connection.execute(_LEAVE_ACTIVE, at)
-    leaf = _one(connection, _SWITCH, at | {"branch": branch})
+    connection.execute(sql.LEAVE_ACTIVE, at)
+    leaf = _one(connection, sql.SWITCH, at | {"branch": branch})
     assert leaf is not None
     return int(leaf["id"])
 

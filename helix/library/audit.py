@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from psycopg.rows import class_row
 
 from helix.overload.usage import NOBODY as NOBODY
+from helix.storage.statements import audit as sql
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected
@@ -27,24 +28,6 @@ _MOST_SEEN = 50_000  # pairs of key and address whose last hour is known
 _HOUR = 3600.0
 _LONGEST = 200  # characters of what an event says
 _BATCH = 1000
-
-_INSERT = """
-INSERT INTO audit_events (tenant_id, at, kind, key_id, address, action, object, status, n)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
-"""
-_LIST = """
-SELECT * FROM (
-    SELECT id, tenant_id AS tenant, at, kind, key_id, address, action, object, status, n
-    FROM audit_events
-    WHERE at >= %(since)s AND (%(tenant)s::text IS NULL OR tenant_id = %(tenant)s)
-    ORDER BY at DESC, id DESC LIMIT %(most)s) latest
-ORDER BY at, id
-"""
-_DELETE_EXPIRED = """
-DELETE FROM audit_events WHERE id IN (
-    SELECT id FROM audit_events WHERE at <= now() - make_interval(days => %(days)s)
-    LIMIT %(most)s FOR UPDATE SKIP LOCKED)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +128,7 @@ def store_events(connection: Connected, events: Iterable[Waiting]) -> None:
         for event, at, n in events
     ]  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.executemany(_INSERT, rows)
+        cursor.executemany(sql.INSERT, rows)
 
 
 def record_command(connection: Connected, action: str, tenant: str, about: str = "") -> None:
@@ -160,14 +143,14 @@ def list_events(
     """The latest ``most`` events of the last ``since``, of ``tenant`` or all; oldest first."""
     values = {"since": datetime.now(UTC) - since, "tenant": tenant, "most": most}
     with connection.cursor(row_factory=class_row(StoredEvent)) as cursor:
-        return cursor.execute(_LIST, values).fetchall()
+        return cursor.execute(sql.LIST, values).fetchall()
 
 
 def delete_old_events(connection: Connected, days: int) -> int:
     """Delete the events older than ``days``, of all tenants; returns how many."""
     deleted = 0
     while True:
-        batch = connection.execute(_DELETE_EXPIRED, {"days": days, "most": _BATCH}).rowcount
+        batch = connection.execute(sql.DELETE_EXPIRED, {"days": days, "most": _BATCH}).rowcount
         deleted += batch
         if batch < _BATCH:
             return deleted

@@ -16,10 +16,10 @@ from helix.library.document_edits import edit_document
 from helix.library.documents import no_document, remove_document, tag_document
 from helix.library.reingestion import reread_all
 from helix.storage.connections import Connected
+from helix.storage.statements import documents as sql
 
 MOST = 1000
 """Documents of one request."""
-_TAGS = "SELECT tags FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _relabel(
     tenant: str,
     same: set[int],
 ) -> None:
-    row = connection.execute(_TAGS, (tenant, document_id)).fetchone()
+    row = connection.execute(sql.HOLD_TAGS, (tenant, document_id)).fetchone()
     if row is None:
         raise no_document(document_id)
     remaining = [tag for tag in row[0] if tag not in remove]

@@ -10,28 +10,14 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
-from helix.domain.contract import OPEN_RUN
-from helix.library.access import Library, Row, compose
+from helix.library.access import Library, Row
 from helix.library.watch import Watch
+from helix.storage.statements import documents as sql
 
 PAUSE_SECONDS = 2.0
 _SHARE = 0.05
 """Of the time, what looking may take at most: a large library is looked at less often."""
 _MOST_RUNS = 50
-
-# xmin is the transaction that wrote a row: whatever changes of a row changes it.
-_STATE = compose(
-    """
-SELECT json_build_object(
-    'documents', (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s),
-    'version', (SELECT coalesce(sum(hashint8extended(id, xmin::text::bigint)), 0)::text
-                FROM documents WHERE tenant_id = %(tenant)s),
-    'runs', (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM (
-        SELECT id FROM runs WHERE tenant_id = %(tenant)s AND status IN {open}
-        ORDER BY id LIMIT %(most)s) r))
-""",
-    open=str(OPEN_RUN),
-)
 
 
 async def changes(library: Library, pause: float = PAUSE_SECONDS) -> AsyncGenerator[Row, None]:
@@ -68,7 +54,7 @@ async def _look(library: Library, watch: Watch, pause: float) -> None:
     try:
         while not watch.left.is_set():  # not cancelled: that would close the connection of a look
             started = loop.time()
-            state = await library.row(_STATE, {"most": _MOST_RUNS})
+            state = await library.row(sql.LIBRARY_STATE, {"most": _MOST_RUNS})
             seconds = loop.time() - started
             if state != watch.state:
                 async with watch.changed:

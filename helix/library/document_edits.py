@@ -12,18 +12,9 @@ from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.library.documents import no_document, tag_document
 from helix.storage.connections import Connected
 from helix.storage.document_names import write_names
+from helix.storage.statements import documents as sql
 
 TAGS = "tags"
-_STORED = """
-SELECT title, file_name, facts, edits FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE
-"""
-# Its title and facts are in front of what is embedded: with no recipe it is read again when it is
-# next ingested. Until then what it is found by by name is up to date, and its vectors are not.
-_CHANGE = """
-UPDATE documents SET title = %(title)s, file_name = %(file_name)s, facts = %(facts)s,
-    edits = %(edits)s, recipe = ''
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
 
 
 def edit_document(
@@ -42,7 +33,7 @@ def edit_document(
     if not {TITLE, FILE_NAME, FACTS} & changes.keys():
         return
     reading = connection.cursor(row_factory=dict_row)
-    stored = reading.execute(_STORED, (tenant, document_id)).fetchone()
+    stored = reading.execute(sql.HOLD_EDITABLE, (tenant, document_id)).fetchone()
     if stored is None:
         raise no_document(document_id)
     edits = dict(stored["edits"])
@@ -52,7 +43,7 @@ def edit_document(
     if FACTS in changes:
         edits[FACTS] = {**edits.get(FACTS, {}), **changes[FACTS]}
     connection.execute(
-        _CHANGE,
+        sql.EDIT,
         {
             "title": edits.get(TITLE) or stored["title"],
             "file_name": edits.get(FILE_NAME) or stored["file_name"],

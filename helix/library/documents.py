@@ -7,66 +7,17 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from helix.domain.contract import OPEN_FILE
-from helix.library.access import Library, Row, compose
+from helix.library.access import Library, Row
 from helix.library.errors import NotFound
 from helix.library.run_files import cancel_document
 from helix.storage.connections import Connected
 from helix.storage.objects import read_part
+from helix.storage.statements import documents as sql
 
 DELETED = "its document was deleted"
 
-FIELDS = """
-d.id, d.title, d.source_uri, d.status, d.error, d.media, d.size,
-(SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND document_id = d.id) AS chunks,
-(SELECT max((section ->> 'page')::int) FROM jsonb_array_elements(d.outline) section) AS pages,
-d.file_name, d.facts, d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at,
-d.updated_at
-"""
-"""The columns of a document ``d`` that a client is told, in a list and by itself."""
-_MARKS = """
-(c.metadata_ ->> 'page')::int AS page,
-coalesce(c.metadata_ -> 'heading_path', '[]') AS heading_path,
-coalesce(c.metadata_ ->> 'label', '') AS label
-"""
-# one statement, so one snapshot: text and chunks are of the same version
-_DOCUMENT = """
-SELECT row_to_json(x) FROM (
-    SELECT {fields}, CASE WHEN %(text)s THEN d.text END AS text, d.outline, (
-        SELECT coalesce(json_agg(row_to_json(y) ORDER BY y.ordinal), '[]') FROM (
-            SELECT c.id, c.ordinal, c.start_char AS start, c.end_char AS end, {marks}
-            FROM chunks c WHERE c.tenant_id = %(tenant)s AND c.document_id = d.id) y) AS chunk_list
-    FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s) x
-"""
-_CHUNK = """
-SELECT row_to_json(x) FROM (
-    SELECT c.id, c.document_id, d.title, d.source_uri, c.ordinal, c.content,
-           c.start_char AS start, c.end_char AS end, {marks},
-           (SELECT id FROM chunks WHERE tenant_id = %(tenant)s
-            AND document_id = c.document_id AND ordinal < c.ordinal
-            ORDER BY ordinal DESC LIMIT 1) AS previous,
-           (SELECT id FROM chunks WHERE tenant_id = %(tenant)s
-            AND document_id = c.document_id AND ordinal > c.ordinal
-            ORDER BY ordinal LIMIT 1) AS next
-    FROM chunks c JOIN documents d ON d.tenant_id = c.tenant_id AND d.id = c.document_id
-    WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s) x
-"""
-_FILE = """
-SELECT d.source_uri, d.media, f.content_hash, f.size FROM documents d
-JOIN files f ON f.tenant_id = d.tenant_id AND f.content_hash = d.file_hash
-WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
-"""
-_PART = """
-SELECT substring(data FROM %(start)s::int + 1 FOR %(most)s::int) AS part, place FROM files
-WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
-"""
 PART_BYTES = 2**20
 """Of a file that is downloaded, as much is in memory for each client that reads it slowly."""
-# not updated_at, which says when the version was stored
-_TAG = "UPDATE documents SET tags = %s WHERE tenant_id = %s AND id = %s"
-# or the version that is on its way would bring back those it was sent with
-_TAG_COMING = """
-UPDATE run_files SET tags = %s WHERE tenant_id = %s AND document_id = %s AND status = ANY(%s)
-"""
 
 
 async def get_document(library: Library, document_id: int, with_text: bool = True) -> Row:
@@ -75,9 +26,7 @@ async def get_document(library: Library, document_id: int, with_text: bool = Tru
     Raises:
         NotFound: there is none of this id.
     """
-    row = await library.row(
-        compose(_DOCUMENT, fields=FIELDS, marks=_MARKS), {"id": document_id, "text": with_text}
-    )
+    row = await library.row(sql.DOCUMENT, {"id": document_id, "text": with_text})
     if row is None:
         raise no_document(document_id)
     row["chunks"] = row.pop("chunk_list")
@@ -92,7 +41,7 @@ async def get_chunk(library: Library, chunk_id: int) -> Row:
     Raises:
         NotFound: there is none of this id.
     """
-    row = await library.row(compose(_CHUNK, marks=_MARKS), {"id": chunk_id})
+    row = await library.row(sql.CHUNK, {"id": chunk_id})
     if row is None:
         raise NotFound(f"there is no chunk {chunk_id}: its document was changed or deleted")
     return row
@@ -114,7 +63,7 @@ async def get_file(library: Library, document_id: int) -> OriginalFile:
     Raises:
         NotFound: no such document, or its source is not kept.
     """
-    row = await library.data(_FILE, {"id": document_id})
+    row = await library.data(sql.FILE, {"id": document_id})
     if row is None:
         raise NotFound(
             f"no file is kept for document {document_id}: uploads are, and what was ingested with"
@@ -133,7 +82,7 @@ async def file_parts(library: Library, file: OriginalFile) -> AsyncGenerator[byt
     """
     for start in range(0, file.size, PART_BYTES):
         values = {"content_hash": file.content_hash, "start": start, "most": PART_BYTES}
-        row = await library.data(_PART, values)
+        row = await library.data(sql.FILE_PART, values)
         if row is None:
             raise NotFound(DELETED)
         if row["place"] is None:
@@ -149,8 +98,8 @@ def tag_document(connection: Connected, document_id: int, tags: Sequence[str], t
         NotFound: there is none of this id.
     """
     values = (list(tags), tenant, document_id)
-    connection.execute(_TAG_COMING, (*values, list(OPEN_FILE)))
-    if connection.execute(_TAG, values).rowcount == 0:
+    connection.execute(sql.TAG_COMING, (*values, list(OPEN_FILE)))
+    if connection.execute(sql.TAG, values).rowcount == 0:
         raise no_document(document_id)
 
 
@@ -164,9 +113,7 @@ def remove_document(connection: Connected, document_id: int, tenant: str) -> Non
     """
     from helix.storage.document_deletes import delete_one  # it loads numpy, a list need not
 
-    row = connection.execute(
-        "SELECT source_uri FROM documents WHERE tenant_id = %s AND id = %s", (tenant, document_id)
-    ).fetchone()
+    row = connection.execute(sql.SOURCE_OF, (tenant, document_id)).fetchone()
     # by its id alone: delete_document would take a source that is called "42" for it too
     if row is None or not delete_one(connection, tenant, document_id, row[0]):
         raise no_document(document_id)

@@ -6,14 +6,12 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from helix.storage.statements import keys as sql
+
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
 _SECONDS = 60.0
-_UPDATE = """
-UPDATE api_keys k SET used_at = greatest(k.used_at, used.at)
-FROM unnest(%s::bigint[], %s::timestamptz[]) AS used (id, at) WHERE k.id = used.id
-"""
 
 
 class KeyUses:
@@ -45,4 +43,4 @@ class KeyUses:
 def store_key_uses(connection: Connected, uses: dict[int, datetime]) -> None:
     """Write when the keys were last used; another process may have written a later time."""
     if uses:
-        connection.execute(_UPDATE, (list(uses), list(uses.values())))
+        connection.execute(sql.USED, (list(uses), list(uses.values())))

@@ -18,6 +18,7 @@ from psycopg.rows import class_row
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest
 from helix.library.pagination import check_text
+from helix.storage.statements import keys as sql
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.storage.connections import Connected
@@ -35,20 +36,6 @@ _HINT = 7  # of its 46 characters; the prefix among them
 _LONGEST_NAME = 100
 _LONGEST_LIFE = timedelta(days=3650)
 _SECRET = re.compile(r"hx_[A-Za-z0-9_-]{43}")
-
-_CREATE = """
-INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at)
-VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s) RETURNING id
-"""
-_REVOKE = "UPDATE api_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL"
-_SET_SCOPES = "UPDATE api_keys SET scopes = %s WHERE id = %s AND revoked_at IS NULL"
-_SET_END = "UPDATE api_keys SET expires_at = now() + %s WHERE id = %s AND revoked_at IS NULL"
-_LIST = """
-SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used_at, revoked_at
-FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
-"""
-_TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
-_OPENED = "SELECT id, tenant, scopes, name FROM opened_by_key(%(hashed)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +90,7 @@ def create_key(
         "hint": secret[:_HINT], "hash": _hashed(secret), "scopes": checked_scopes(scopes),
         "life": _checked_life(life),
     }  # fmt: skip
-    row = connection.execute(_CREATE, values).fetchone()
+    row = connection.execute(sql.CREATE, values).fetchone()
     assert row is not None
     return int(row[0]), secret
 
@@ -128,28 +115,28 @@ def _checked_life(life: timedelta | None) -> timedelta | None:
 
 def set_scopes(connection: Connected, key_id: int, scopes: Iterable[str]) -> bool:
     """Give the key these scopes instead; False: there is no such key, or it was revoked."""
-    return connection.execute(_SET_SCOPES, (checked_scopes(scopes), key_id)).rowcount == 1
+    return connection.execute(sql.SET_SCOPES, (checked_scopes(scopes), key_id)).rowcount == 1
 
 
 def set_end(connection: Connected, key_id: int, life: timedelta | None) -> bool:
     """Let the key end after ``life`` from now, or never (None); False as ``set_scopes``."""
-    return connection.execute(_SET_END, (_checked_life(life), key_id)).rowcount == 1
+    return connection.execute(sql.SET_END, (_checked_life(life), key_id)).rowcount == 1
 
 
 def revoke_key(connection: Connected, key_id: int) -> bool:
     """Let the key open nothing any more; False: there is none of this id, or it opened nothing."""
-    return connection.execute(_REVOKE, (key_id,)).rowcount == 1
+    return connection.execute(sql.REVOKE, (key_id,)).rowcount == 1
 
 
 def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
     """The keys to ``tenant``, or all, revoked ones too; oldest first."""
     with connection.cursor(row_factory=class_row(ApiKey)) as cursor:
-        return cursor.execute(_LIST, {"tenant": tenant}).fetchall()
+        return cursor.execute(sql.LIST, {"tenant": tenant}).fetchall()
 
 
 def tenant_of_id(connection: Connected, key_id: int) -> str:
     """The tenant whose documents the key of this id opens or opened; there is such a key."""
-    row = connection.execute(_TENANT, (key_id,)).fetchone()
+    row = connection.execute(sql.TENANT, (key_id,)).fetchone()
     assert row is not None
     return str(row[0])
 
@@ -162,7 +149,7 @@ async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
     """
     if not _SECRET.fullmatch(secret):
         return None
-    rows = await store.fetch(_OPENED, {"hashed": _hashed(secret)})
+    rows = await store.fetch(sql.OPENED, {"hashed": _hashed(secret)})
     if not rows:
         return None
     row = rows[0]

@@ -14,42 +14,11 @@ from helix.library.access import Library, Row
 from helix.library.documents import no_document
 from helix.library.errors import NotFound
 from helix.storage.layout_rows import stored_words
+from helix.storage.statements import pages as sql
 from helix.storage.stored_bytes import StoredFile
 
 MOST_CHARACTERS = 50_000
 """Of a range whose boxes are asked for."""
-
-_EXISTS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_PAGES = """
-SELECT row_to_json(x) FROM (
-    SELECT number, label, width, height, start_char AS start, end_char AS end
-    FROM document_pages WHERE tenant_id = %(tenant)s AND document_id = %(id)s ORDER BY number) x
-"""
-_TABLES = """
-SELECT row_to_json(x) FROM (
-    SELECT start_char AS start, end_char AS end, page, caption, units, row_paths AS rows,
-           column_paths AS columns, cells
-    FROM document_tables WHERE tenant_id = %(tenant)s AND document_id = %(id)s ORDER BY ordinal) x
-"""
-_WORDS_OF_RANGE = """
-SELECT number, words FROM document_pages
-WHERE tenant_id = %(tenant)s AND document_id = %(id)s
-    AND first_word < %(end)s AND last_word > %(start)s ORDER BY number
-"""
-_WORDS_OF_PAGE = """
-SELECT words FROM document_pages
-WHERE tenant_id = %(tenant)s AND document_id = %(id)s AND number = %(number)s
-"""
-_FILE_OF_PAGE = """
-SELECT d.source_uri, d.media, d.file_hash, p.number FROM documents d
-LEFT JOIN document_pages p
-    ON p.tenant_id = d.tenant_id AND p.document_id = d.id AND p.number = %(number)s
-WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
-"""
-_BYTES = """
-SELECT data, place, size FROM files
-WHERE tenant_id = %(tenant)s AND content_hash = %(file_hash)s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +38,12 @@ async def list_pages(library: Library, document_id: int) -> list[Row]:
     Raises:
         NotFound: there is no such document.
     """
-    return await _of_document(library, _PAGES, document_id)
+    return await _of_document(library, sql.PAGES, document_id)
 
 
 async def list_tables(library: Library, document_id: int) -> list[Row]:
     """The tables of a document in the order of its text; raises as list_pages does."""
-    return await _of_document(library, _TABLES, document_id)
+    return await _of_document(library, sql.TABLES, document_id)
 
 
 async def _of_document(library: Library, statement: str, document_id: int) -> list[Row]:
@@ -85,7 +54,7 @@ async def _of_document(library: Library, statement: str, document_id: int) -> li
 
 
 async def _check_document(library: Library, document_id: int) -> None:
-    if await library.data(_EXISTS, {"id": document_id}) is None:
+    if await library.data(sql.EXISTS, {"id": document_id}) is None:
         raise no_document(document_id)
 
 
@@ -101,7 +70,7 @@ async def boxes_of_range(library: Library, document_id: int, start: int, end: in
     if end - start > MOST_CHARACTERS:
         raise BadRequest(f"the range is longer than {MOST_CHARACTERS} characters: ask in parts")
     values = {"id": document_id, "start": start, "end": end}
-    rows = await library.all_data(_WORDS_OF_RANGE, values)
+    rows = await library.all_data(sql.WORDS_OF_RANGE, values)
     if not rows:
         await _check_document(library, document_id)
     return await asyncio.to_thread(_boxes, rows, start, end)
@@ -123,7 +92,7 @@ async def text_in_box(library: Library, document_id: int, number: int, box: Box)
     Raises:
         NotFound: there is no such document or page.
     """
-    row = await library.data(_WORDS_OF_PAGE, {"id": document_id, "number": number})
+    row = await library.data(sql.WORDS_OF_PAGE, {"id": document_id, "number": number})
     if row is None:
         await _check_document(library, document_id)
         raise _no_page(document_id, number)
@@ -138,7 +107,7 @@ async def file_of_page(library: Library, document_id: int, number: int) -> str:
     Raises:
         NotFound: there is no such document or page, or the file's bytes are not kept.
     """
-    row = await library.data(_FILE_OF_PAGE, {"id": document_id, "number": number})
+    row = await library.data(sql.FILE_OF_PAGE, {"id": document_id, "number": number})
     if row is None:
         raise no_document(document_id)
     if row["media"] != "pdf":
@@ -154,7 +123,7 @@ async def file_of_page(library: Library, document_id: int, number: int) -> str:
 
 async def bytes_of_file(library: Library, file_hash: str) -> bytes:
     """The bytes of a kept file; NotFound where it was deleted meanwhile."""
-    row = await library.data(_BYTES, {"file_hash": file_hash})
+    row = await library.data(sql.FILE_BYTES, {"file_hash": file_hash})
     if row is None:
         raise NotFound("the file was deleted meanwhile")
     return await library.aside(StoredFile(**row).read)

@@ -12,29 +12,7 @@ from helix.domain.prompt import defuse
 from helix.library.access import Connected, Library, LibraryStore, Row
 from helix.library.errors import Conflict, NotFound
 from helix.settings.prompts import BrokenPrompt, Override, Prompts, Template, template, templates
-
-_CURRENT = """
-SELECT DISTINCT ON (name) name, version, text, author, created_at FROM prompt_versions
-WHERE tenant_id = %(tenant)s ORDER BY name, version DESC
-"""
-_VERSIONS = """
-SELECT name, version, text, author, created_at FROM prompt_versions
-WHERE tenant_id = %(tenant)s AND name = %(name)s ORDER BY version DESC
-"""
-_NAMED = """
-SELECT name, version, text FROM prompt_versions
-WHERE tenant_id = %(tenant)s AND (name, version) IN (
-    SELECT * FROM unnest(%(names)s::text[], %(versions)s::int[]))
-"""
-_LAST = """
-SELECT coalesce(max(version), 0) AS version FROM prompt_versions
-WHERE tenant_id = %(tenant)s AND name = %(name)s
-"""
-_INSERT = """
-INSERT INTO prompt_versions (tenant_id, name, version, text, author)
-VALUES (%(tenant)s, %(name)s, %(version)s, %(text)s, %(author)s)
-ON CONFLICT DO NOTHING RETURNING version
-"""
+from helix.storage.statements import prompts as sql
 
 
 class PromptBook:
@@ -49,7 +27,7 @@ class PromptBook:
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        rows = await self._store.of(tenant).fetch(_CURRENT, {"tenant": tenant})
+        rows = await self._store.of(tenant).fetch(sql.CURRENT, {"tenant": tenant})
         return Prompts(_overrides(rows))
 
     async def at(self, tenant: str, references: Sequence[Mapping[str, Any]]) -> Prompts:
@@ -64,7 +42,7 @@ class PromptBook:
             "names": [each["name"] for each in tenant_versions],
             "versions": [each["version"] for each in tenant_versions],
         }
-        return Prompts(_overrides(await self._store.of(tenant).fetch(_NAMED, values)))
+        return Prompts(_overrides(await self._store.of(tenant).fetch(sql.NAMED, values)))
 
 
 def _overrides(rows: Sequence[Row]) -> dict[str, Override]:
@@ -77,12 +55,12 @@ def _overrides(rows: Sequence[Row]) -> dict[str, Override]:
 
 async def list_prompts(library: Library) -> list[Row]:
     """Every prompt by its name, with the tenant's version where it has one."""
-    return _summaries(await library.all_data(_CURRENT, {}))
+    return _summaries(await library.all_data(sql.CURRENT, {}))
 
 
 def prompts_in(connection: Connected, tenant: str) -> list[Row]:
     """``list_prompts`` over a connection."""
-    return _summaries(_fetch_rows(connection, _CURRENT, {"tenant": tenant}))
+    return _summaries(_fetch_rows(connection, sql.CURRENT, {"tenant": tenant}))
 
 
 def _summaries(rows: Sequence[Row]) -> list[Row]:
@@ -100,13 +78,13 @@ async def get_prompt(library: Library, name: str) -> Row:
     Raises:
         NoSuchPrompt: there is none of this name.
     """
-    return _details(template(name), await library.all_data(_VERSIONS, {"name": name}))
+    return _details(template(name), await library.all_data(sql.VERSIONS, {"name": name}))
 
 
 def prompt_in(connection: Connected, tenant: str, name: str) -> Row:
     """``get_prompt`` over a connection."""
     return _details(
-        template(name), _fetch_rows(connection, _VERSIONS, {"tenant": tenant, "name": name})
+        template(name), _fetch_rows(connection, sql.VERSIONS, {"tenant": tenant, "name": name})
     )
 
 
@@ -183,10 +161,10 @@ def write(
     text = None if text is None else checked_text(name, text)
     template(name)
     values = {"tenant": tenant, "name": name, "text": text, "author": author}
-    ((latest,),) = connection.execute(_LAST, values).fetchall()
+    ((latest,),) = connection.execute(sql.LAST, values).fetchall()
     if last is not None and last != latest:
         raise Conflict(f"{name} has version {latest} by now: look at it, then write again")
-    row = connection.execute(_INSERT, values | {"version": latest + 1}).fetchone()
+    row = connection.execute(sql.INSERT, values | {"version": latest + 1}).fetchone()
     if row is None:
         raise Conflict(f"somebody else is writing {name}: look at it, then write again")
     return int(latest) + 1
@@ -200,7 +178,7 @@ def roll_back(connection: Connected, tenant: str, name: str, version: int, autho
         BrokenPrompt: its text cannot be used any more.
     """
     template(name)
-    for row in _fetch_rows(connection, _VERSIONS, {"tenant": tenant, "name": name}):
+    for row in _fetch_rows(connection, sql.VERSIONS, {"tenant": tenant, "name": name}):
         if row["version"] == version:
             return write(connection, tenant, name, row["text"], author)
     raise NotFound(f"the prompt {name} has no version {version}")

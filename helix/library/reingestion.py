@@ -7,34 +7,15 @@ from dataclasses import dataclass, field
 
 from psycopg.rows import dict_row
 
-from helix.domain.contract import GOING_RUN, OPEN_FILE
 from helix.errors import HelixError
-from helix.library.access import Row, compose
+from helix.library.access import Row
 from helix.library.documents import no_document
 from helix.library.errors import Conflict
 from helix.library.run_files import NewFile, add_files
 from helix.library.runs import create_run
 from helix.library.web_imports import WebImportsOff, is_web, start_import
 from helix.storage.connections import Connected
-
-_AGAIN = compose(
-    """
-SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
-       (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
-        WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
-        ORDER BY f.run_id DESC LIMIT 1) AS run_id,
-       coalesce((SELECT f.title IS NOT NULL FROM run_files f WHERE f.document_id = d.id
-                 ORDER BY f.run_id DESC LIMIT 1), true) AS titled
-FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(ids)s)
-ORDER BY d.id FOR UPDATE OF d
-""",
-    going=str(GOING_RUN),
-    open=str(OPEN_FILE),
-)
-_ANEW = """
-UPDATE documents SET status = 'processing', error = ''
-WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s) AND status <> 'ready'
-"""
+from helix.storage.statements import uploads as sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +67,7 @@ def reread_all(
 
 def _documents(connection: Connected, document_ids: Sequence[int], tenant: str) -> list[Row]:
     with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(_AGAIN, {"tenant": tenant, "ids": list(document_ids)}).fetchall()
+        return cursor.execute(sql.AGAIN, {"tenant": tenant, "ids": list(document_ids)}).fetchall()
 
 
 def _start_files(connection: Connected, documents: Sequence[Row], tenant: str) -> Rereading:
@@ -100,7 +81,7 @@ def _start_files(connection: Connected, documents: Sequence[Row], tenant: str) -
     kept = [row for row in idle if row["file_hash"] is not None]
     if kept:
         ids = [row["id"] for row in kept]
-        connection.execute(_ANEW, {"tenant": tenant, "ids": ids})
+        connection.execute(sql.ANEW, {"tenant": tenant, "ids": ids})
         options = {"document_ids": ids, "force": True}
         run_id = create_run(connection, "upload", options, tenant=tenant)
         add_files(connection, run_id, [_file(row) for row in kept])

@@ -7,63 +7,14 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from helix.domain.contract import ENDED_RUN
-from helix.library.access import Library, Row, compose
+from helix.library.access import Library, Row
 from helix.library.errors import NotFound
 from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import cancel_run
+from helix.storage.statements import run_progress as sql
 
 POLL_SECONDS = 0.25
 _BATCH = 1000
-
-_RUN = """
-r.id, r.kind, r.status, r.stage, r.error, r.ignored, r.options ->> 'url' AS url,
-coalesce(r.options -> 'paths', '[]') AS paths,
-(SELECT coalesce(json_agg(source_uri ORDER BY n), '[]') FROM run_files
- WHERE run_id = r.id AND n < 3) AS first_files,
-r.created_at, r.started_at, r.finished_at,
-(SELECT count(*) FROM run_files WHERE run_id = r.id) AS total,
-(SELECT coalesce(sum(chunks), 0) FROM run_files WHERE run_id = r.id) AS chunks,
-(SELECT coalesce(json_object_agg(status, n), '{}') FROM (
-    SELECT status, count(*) AS n FROM run_files WHERE run_id = r.id GROUP BY status) c) AS counts
-"""
-_FILE = """
-f.n, f.source_uri, f.title, f.media, f.size, f.document_id, f.status, f.done, f.total, f.chunks,
-f.reason, f.warnings
-"""
-_LIST = """
-SELECT row_to_json(x) FROM (
-    SELECT {run} FROM (
-        SELECT * FROM runs
-        WHERE tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
-            AND (%(last)s::bigint IS NULL OR id < %(last)s)
-        ORDER BY id DESC LIMIT %(limit)s
-    ) r ORDER BY r.id DESC) x
-"""
-_GET = compose(
-    "SELECT row_to_json(x) FROM"
-    " (SELECT {run} FROM runs r WHERE tenant_id = %(tenant)s AND id = %(id)s) x",
-    run=_RUN,
-)
-_FILES = """
-SELECT row_to_json(x) FROM (
-    SELECT {file} FROM run_files f
-    WHERE tenant_id = %(tenant)s AND run_id = %(id)s
-        AND ((status <> 'failed')::int, n) > (%(last_rank)s::int, %(last_n)s::int)
-    ORDER BY (status <> 'failed')::int, n LIMIT %(limit)s) x
-"""
-# One statement, so one snapshot: when it says that the run has ended, its files are the last.
-_CHANGES = """
-SELECT json_build_object(
-    'xmin', pg_snapshot_xmin(s)::text::bigint, 'xmax', pg_snapshot_xmax(s)::text::bigint,
-    'version', r.version, 'ended', r.status = ANY(%(ended)s),
-    'run', CASE WHEN r.version > %(after)s OR EXISTS (
-            SELECT FROM run_files WHERE run_id = r.id AND version > %(after)s)
-        THEN (SELECT row_to_json(x) FROM (SELECT {run}) x) END,
-    'files', (SELECT coalesce(json_agg(row_to_json(y) ORDER BY y.version), '[]') FROM (
-        SELECT f.version, {file} FROM run_files f
-        WHERE run_id = r.id AND version > %(position)s ORDER BY version LIMIT %(limit)s) y))
-FROM runs r, pg_current_snapshot() s WHERE r.tenant_id = %(tenant)s AND r.id = %(id)s
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +35,7 @@ async def list_runs(
         BadRequest: the cursor is none of this list.
     """
     last = decode_cursor(after, int)[0] if after is not None else None
-    rows = await library.rows(
-        compose(_LIST, run=_RUN), {"status": status, "last": last, "limit": limit + 1}
-    )
+    rows = await library.rows(sql.LIST, {"status": status, "last": last, "limit": limit + 1})
     page, more = rows[:limit], len(rows) > limit
     return {"runs": page, "next": encode_cursor(page[-1]["id"]) if more else None}
 
@@ -99,11 +48,11 @@ async def get_run(library: Library, run_id: int, limit: int = 100, after: str | 
         BadRequest: the cursor is none of this list.
     """
     last_rank, last_n = decode_cursor(after, int, int) if after is not None else (-1, -1)
-    run = await library.row(_GET, {"id": run_id})
+    run = await library.row(sql.GET, {"id": run_id})
     if run is None:
         raise no_run(run_id)
     values = {"id": run_id, "last_rank": last_rank, "last_n": last_n, "limit": limit + 1}
-    rows = [file_state(row) for row in await library.rows(compose(_FILES, file=_FILE), values)]
+    rows = [file_state(row) for row in await library.rows(sql.FILES, values)]
     page, more = rows[:limit], len(rows) > limit
     cursor = None
     if more:
@@ -205,7 +154,7 @@ async def follow(
         events = follower.take(changes)
         ends = changes["ended"] and (changes["whole"] or not events)
         if ends and not events:  # nothing is new, but the end is told in any case
-            run = await library.row(_GET, {"id": run_id})
+            run = await library.row(sql.GET, {"id": run_id})
             events = [Event("run", follower.horizon, run or {})]
         for event in events:
             yield event
@@ -225,7 +174,7 @@ async def _changes(library: Library, run_id: int, after: int) -> Row:
             "id": run_id, "after": after, "position": position, "ended": list(ENDED_RUN),
             "limit": _BATCH,
         }  # fmt: skip
-        page = await library.row(compose(_CHANGES, run=_RUN, file=_FILE), values)
+        page = await library.row(sql.CHANGES, values)
         if page is None:
             raise no_run(run_id)
         pages.append(page)

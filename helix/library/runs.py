@@ -15,11 +15,11 @@ from typing import Any, Literal
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from helix.domain.contract import ENDED_RUN, GOING_RUN, OPEN_RUN, RunStatus
+from helix.domain.contract import GOING_RUN, OPEN_RUN, RunStatus
 from helix.domain.scope import DEFAULT_TENANT
-from helix.library.access import compose
 from helix.library.run_files import end_files
 from helix.storage.connections import Connected
+from helix.storage.statements import runs as sql
 
 Kind = Literal["paths", "upload", "url", "crawl", "reembed", "study"]
 RunEnd = Literal["done", "failed", "cancelled"]
@@ -33,60 +33,7 @@ LIVE = 0x4C495645  # "LIVE"
 CANCELLED = "cancelled"
 """The reason told for a file, and for a document never readable, whose run was cancelled."""
 
-_CREATE = """
-INSERT INTO runs (tenant_id, kind, options, key, host)
-VALUES (%(tenant)s, %(kind)s, %(options)s, %(key)s, %(host)s)
-RETURNING id
-"""
-_SET_STAGE = """
-UPDATE runs SET stage = %(stage)s, ignored = coalesce(%(ignored)s, ignored),
-                version = nextval('run_changes')
-WHERE id = %(run_id)s
-RETURNING status = 'running'
-"""
-_FINISH = """
-UPDATE runs SET status = %(status)s, error = %(error)s, finished_at = now(), stage = '',
-                version = nextval('run_changes')
-WHERE id = %(run_id)s AND status = ANY(%(open)s)
-RETURNING id
-"""
-_FIND_OPEN = compose(
-    "SELECT max(id) FROM runs WHERE tenant_id = %s AND key = %s AND status IN {going}",
-    going=str(GOING_RUN),
-)
-_BEGIN = compose(
-    """
-UPDATE runs SET status = 'running', stage = 'scan', started_at = coalesce(started_at, now()),
-                version = nextval('run_changes')
-WHERE id = %s AND status IN {going}
-RETURNING id, kind, options, tenant_id AS tenant
-""",
-    going=str(GOING_RUN),
-)
-# A run has as many rows as files, so the batches are small.
-_DELETE_ENDED = compose(
-    """
-DELETE FROM runs WHERE id IN (
-    SELECT id FROM runs
-    WHERE status IN {ended} AND finished_at <= now() - make_interval(days => %(days)s)
-    ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED)
-""",
-    ended=str(ENDED_RUN),
-)
 _RUNS_AT_ONCE = 20
-_ANY_OPEN = compose(
-    "SELECT 1 FROM runs WHERE status IN {open}"
-    " AND (%(host)s::text IS NULL OR host IS NULL OR host = %(host)s) LIMIT 1",
-    open=str(OPEN_RUN),
-)
-_QUEUED = """
-SELECT id, host FROM runs WHERE status = 'queued' AND (host IS NULL OR host = %s) ORDER BY id
-"""
-_SET_STATUS = """
-UPDATE runs SET status = %(status)s, error = coalesce(%(error)s, error),
-                version = nextval('run_changes')
-WHERE id = %(run_id)s AND status = 'running'
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +62,7 @@ def create_run(
         "tenant": tenant, "kind": kind, "options": Jsonb(dict(options or {})), "key": key,
         "host": host,
     }  # fmt: skip
-    row = connection.execute(_CREATE, values).fetchone()
+    row = connection.execute(sql.CREATE, values).fetchone()
     assert row is not None
     notify(connection, int(row[0]))
     return int(row[0])
@@ -123,47 +70,47 @@ def create_run(
 
 def notify(connection: Connected, run_id: int) -> None:
     """Wake the workers, at the commit."""
-    connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(run_id)))
+    connection.execute(sql.NOTIFY, (CHANNEL, str(run_id)))
 
 
 def find_open_run(connection: Connected, key: str, tenant: str = DEFAULT_TENANT) -> int | None:
     """A tenant's newest run of this ``key`` that has not ended, and is not about to."""
-    row = connection.execute(_FIND_OPEN, (tenant, key)).fetchone()
+    row = connection.execute(sql.FIND_OPEN, (tenant, key)).fetchone()
     return None if row is None or row[0] is None else int(row[0])
 
 
 def any_open_run(connection: Connected, host: str | None = None) -> bool:
     """True if any tenant has a run that has not ended; with ``host``: that it could carry out."""
-    return connection.execute(_ANY_OPEN, {"host": host}).fetchone() is not None
+    return connection.execute(sql.ANY_OPEN, {"host": host}).fetchone() is not None
 
 
 def queued_runs(connection: Connected, host: str) -> list[tuple[int, str | None]]:
     """(id, host) of the runs that wait for a worker of this machine, oldest first."""
-    return [(run_id, run_host) for run_id, run_host in connection.execute(_QUEUED, (host,))]
+    return [(run_id, run_host) for run_id, run_host in connection.execute(sql.QUEUED, (host,))]
 
 
 def stopping_runs(connection: Connected) -> list[tuple[int, str]]:
     """(id, error) of the runs that are to stop; an error says that a fault stops them."""
-    rows = connection.execute("SELECT id, error FROM runs WHERE status = 'cancelling' ORDER BY id")
+    rows = connection.execute(sql.STOPPING)
     return [(run_id, error) for run_id, error in rows]
 
 
 def running_runs(connection: Connected) -> list[int]:
     """Ids of the runs that are being carried out, as far as anybody knows."""
-    rows = connection.execute("SELECT id FROM runs WHERE status = 'running' ORDER BY id")
+    rows = connection.execute(sql.RUNNING)
     return [run_id for (run_id,) in rows]
 
 
 def tenant_of_run(connection: Connected, run_id: int) -> str:
     """The tenant of a run; the default one where the run is no more."""
-    row = connection.execute("SELECT tenant_id FROM runs WHERE id = %s", (run_id,)).fetchone()
+    row = connection.execute(sql.TENANT_OF, (run_id,)).fetchone()
     return str(row[0]) if row else DEFAULT_TENANT
 
 
 def begin_run(connection: Connected, run_id: int) -> RunRow | None:
     """The run, now ``running``; None when it is to stop or has ended."""
     with connection.cursor(row_factory=class_row(RunRow)) as cursor:
-        return cursor.execute(_BEGIN, (run_id,)).fetchone()
+        return cursor.execute(sql.BEGIN, (run_id,)).fetchone()
 
 
 def requeue_run(connection: Connected, run_id: int) -> None:
@@ -179,13 +126,13 @@ def stop_for_fault(connection: Connected, run_id: int, error: str) -> None:
 def _set_status(
     connection: Connected, run_id: int, status: RunStatus, error: str | None = None
 ) -> None:
-    connection.execute(_SET_STATUS, {"run_id": run_id, "status": status, "error": error})
+    connection.execute(sql.SET_STATUS, {"run_id": run_id, "status": status, "error": error})
 
 
 def set_stage(connection: Connected, run_id: int, stage: str, ignored: int | None = None) -> bool:
     """Say what the run is doing, such as ``scan``. False: it is to stop, or gone."""
     values = {"run_id": run_id, "stage": stage, "ignored": ignored}
-    row = connection.execute(_SET_STAGE, values).fetchone()
+    row = connection.execute(sql.SET_STAGE, values).fetchone()
     return bool(row and row[0])
 
 
@@ -195,7 +142,7 @@ def finish_run(connection: Connected, run_id: int, status: RunEnd, error: str = 
     Call it in a transaction. False: it had ended already, and nothing was changed.
     """
     values = {"run_id": run_id, "status": status, "error": error, "open": list(OPEN_RUN)}
-    if connection.execute(_FINISH, values).fetchone() is None:
+    if connection.execute(sql.FINISH, values).fetchone() is None:
         return False
     if status == "cancelled":
         end_files(connection, run_id, "cancelled", CANCELLED)
@@ -212,7 +159,7 @@ def cancel_run(connection: Connected, run_id: int, tenant: str = DEFAULT_TENANT)
     stopped. One that has ended stays as it is. Call it in a transaction.
     """
     row = connection.execute(
-        "SELECT status, error FROM runs WHERE tenant_id = %s AND id = %s FOR UPDATE",
+        sql.HOLD,
         (tenant, run_id),
     ).fetchone()
     if row is None:
@@ -232,8 +179,7 @@ def cancel_run(connection: Connected, run_id: int, tenant: str = DEFAULT_TENANT)
 def _any_worker(connection: Connected) -> bool:
     """True if a living worker holds its lock in this database."""
     row = connection.execute(
-        "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND granted"
-        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1",
+        sql.ANY_WORKER,
         (LIVE,),
     ).fetchone()
     return row is not None
@@ -241,7 +187,7 @@ def _any_worker(connection: Connected) -> bool:
 
 def should_stop(connection: Connected, run_id: int) -> bool:
     """True if the run is to stop: it is being cancelled, has ended, or is gone."""
-    row = connection.execute("SELECT status FROM runs WHERE id = %s", (run_id,)).fetchone()
+    row = connection.execute(sql.STATUS_OF, (run_id,)).fetchone()
     return row is None or row[0] not in GOING_RUN
 
 
@@ -250,7 +196,7 @@ def delete_ended_runs(connection: Connected, days: int) -> int:
     deleted = 0
     while True:
         values = {"days": days, "most": _RUNS_AT_ONCE}
-        batch = connection.execute(_DELETE_ENDED, values).rowcount
+        batch = connection.execute(sql.DELETE_ENDED, values).rowcount
         deleted += batch
         if batch < _RUNS_AT_ONCE:
             return deleted

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from helix.library.access import Connected, LibraryStore
+from helix.storage.statements import tenant_settings as sql
 from helix.storage.storable_text import storable
-
-_READ = "SELECT model FROM tenant_settings WHERE tenant_id = %(tenant)s"
-_WRITE = """
-INSERT INTO tenant_settings (tenant_id, model) VALUES (%(tenant)s, %(model)s)
-ON CONFLICT (tenant_id) DO UPDATE SET model = excluded.model
-"""
 
 
 class TenantModels:
@@ -24,16 +19,16 @@ class TenantModels:
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        rows = await self._store.of(tenant).fetch(_READ, {"tenant": tenant})
+        rows = await self._store.of(tenant).fetch(sql.MODEL, {"tenant": tenant})
         return str(rows[0]["model"]) if rows and rows[0]["model"] else None
 
 
 def model_in(connection: Connected, tenant: str) -> str | None:
     """``TenantModels.of`` over a connection."""
-    row = connection.execute(_READ, {"tenant": tenant}).fetchone()
+    row = connection.execute(sql.MODEL, {"tenant": tenant}).fetchone()
     return str(row[0]) if row and row[0] else None
 
 
 def choose_model(connection: Connected, tenant: str, name: str | None) -> None:
     """Make ``name`` the tenant's choice inside the caller's transaction; None: it has none."""
-    connection.execute(_WRITE, {"tenant": tenant, "model": storable(name or "")})
+    connection.execute(sql.SET_MODEL, {"tenant": tenant, "model": storable(name or "")})

@@ -10,63 +10,19 @@ from dataclasses import dataclass
 from psycopg import Cursor
 from psycopg.rows import dict_row
 
-from helix.domain.contract import GOING_RUN, OPEN_FILE
 from helix.domain.file_kinds import title_from_name
-from helix.library.access import Row, compose
+from helix.library.access import Row
 from helix.library.documents import tag_document
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.storage.connections import Connected
 from helix.storage.document_sources import UPLOADED, add_source
+from helix.storage.statements import uploads as sql
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import keep_file
 
 _LONGEST_NAME = 255
 REPLACED = "replaced by a later upload"
-
-# By name, for the lock of a source itself is held for as long as its document is written.
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('helix upload ' || %s, 0))"
-_UNDER_WAY = compose(
-    """
-SELECT d.id, d.title, d.source_uri, d.status, f.run_id
-FROM run_files f JOIN documents d ON d.id = f.document_id
-    JOIN runs r ON r.id = f.run_id AND r.status IN {going}
-WHERE f.tenant_id = %(tenant)s AND f.content_hash = %(content_hash)s AND f.keep_file
-    AND f.status IN {open}
-    AND (%(asked)s::text IS NULL OR d.source_uri = %(asked)s)
-ORDER BY f.run_id DESC LIMIT 1
-""",
-    going=str(GOING_RUN),
-    open=str(OPEN_FILE),
-)
-_STORED = """
-SELECT id, title, source_uri, status, file_hash IS NULL AS unkept FROM documents
-WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
-    AND (%(asked)s::text IS NULL OR source_uri = %(asked)s)
-ORDER BY status = 'ready' DESC, file_hash IS NULL, id LIMIT 1
-"""
-# Documents are locked before files, as a deletion and a write do.
-_LOCK_DOCUMENT = "SELECT FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
-_BEFORE = """
-SELECT id, file_hash FROM documents
-WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
-"""
-# A document that can be read stays as it is until its new version is written.
-_ANNOUNCE = """
-INSERT INTO documents AS d (tenant_id, title, source_uri, content_hash, media, size, file_hash,
-                            tags, status)
-VALUES (%(tenant)s, %(title)s, %(source_uri)s, %(content_hash)s, %(media)s, %(size)s,
-        %(content_hash)s, coalesce(%(tags)s::text[], '{}'), 'processing')
-ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
-    status = CASE WHEN d.status = 'ready' THEN d.status ELSE 'processing' END,
-    error = CASE WHEN d.status = 'ready' THEN d.error ELSE '' END,
-    title = CASE WHEN d.status = 'ready' THEN d.title ELSE excluded.title END,
-    content_hash = CASE WHEN d.status = 'ready' THEN d.content_hash ELSE excluded.content_hash END,
-    media = CASE WHEN d.status = 'ready' THEN d.media ELSE excluded.media END,
-    size = CASE WHEN d.status = 'ready' THEN d.size ELSE excluded.size END,
-    file_hash = CASE WHEN d.status = 'ready' THEN d.file_hash ELSE excluded.file_hash END
-RETURNING id, title, source_uri, status
-"""
 
 
 @dataclass(frozen=True)
@@ -122,7 +78,7 @@ def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str)
     """
     # in one order, or two requests with the same files would deadlock
     for lock in sorted({u.content_hash for u in uploads} | {u.uri for u in uploads}):
-        connection.execute(_LOCK, (f"{tenant} {lock}",))
+        connection.execute(sql.LOCK, (f"{tenant} {lock}",))
     created: int | None = None
     under_way: list[int] = []
     documents: list[Row] = []
@@ -143,9 +99,9 @@ def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row 
     values = {
         "tenant": tenant, "content_hash": upload.content_hash, "asked": upload.source_uri
     }  # fmt: skip
-    row = cursor.execute(_UNDER_WAY, values).fetchone()
+    row = cursor.execute(sql.UNDER_WAY, values).fetchone()
     if row is None:
-        row = cursor.execute(_STORED, values).fetchone()
+        row = cursor.execute(sql.STORED, values).fetchone()
         if row is None or row["status"] != "ready":
             return None
         # an upload of other bytes that waits to replace it came before this one
@@ -160,7 +116,7 @@ def _keep(cursor: Cursor[Row], upload: Upload, document: Row, tenant: str) -> No
     """Keep the bytes of an upload that is a document already, and record that it came."""
     connection = cursor.connection
     if document.pop("unkept"):
-        cursor.execute(_LOCK_DOCUMENT, (tenant, document["id"]))
+        cursor.execute(sql.LOCK_DOCUMENT, (tenant, document["id"]))
         keep_bytes(connection, tenant, upload.content_hash, upload.data())
         keep_file(connection, tenant, document["source_uri"], upload.content_hash)
     if document["source_uri"] != upload.uri:
@@ -179,13 +135,13 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
         "media": upload.media,
         "size": upload.size,
     }
-    failed = cursor.execute(_STORED, values).fetchone()  # a ready one would be known
+    failed = cursor.execute(sql.STORED, values).fetchone()  # a ready one would be known
     values["source_uri"] = failed["source_uri"] if failed else upload.uri
-    before = cursor.execute(_BEFORE, values).fetchone()
+    before = cursor.execute(sql.BEFORE, values).fetchone()
     if before:
         cancel_document(connection, before["id"], REPLACED, tenant)
     keep_bytes(connection, tenant, upload.content_hash, upload.data())
-    document = cursor.execute(_ANNOUNCE, values).fetchone()
+    document = cursor.execute(sql.ANNOUNCE, values).fetchone()
     assert document is not None
     if before:
         drop_bytes(connection, [(tenant, before["file_hash"])])

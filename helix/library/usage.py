@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from psycopg.rows import dict_row
 
 from helix.overload.usage import Account, today
+from helix.storage.statements import usage as sql
 
 if TYPE_CHECKING:
     from helix.library.access import LibraryStore
@@ -20,22 +21,11 @@ if TYPE_CHECKING:
 
 _DAYS_KEPT = 7
 
-_STORED = """
-SELECT n FROM usage_counts
-WHERE tenant_id = %(tenant)s AND subject = %(subject)s AND kind = %(kind)s AND day = %(day)s
-"""
-_ADD = """
-INSERT INTO usage_counts AS u (tenant_id, subject, kind, day, n)
-VALUES (%(tenant)s, %(subject)s, %(kind)s, %(day)s, %(n)s)
-ON CONFLICT (tenant_id, subject, kind, day) DO UPDATE SET n = u.n + excluded.n RETURNING n
-"""
-_DELETE_OLD = "DELETE FROM usage_counts WHERE day < %s"
-
 
 def stored_count(store: LibraryStore, account: Account) -> int:
     """The count that the database has for ``account``."""
     with store.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(_STORED, account.values).fetchone()
+        row = cursor.execute(sql.STORED, account.values).fetchone()
     return int(row["n"]) if row else 0
 
 
@@ -45,7 +35,7 @@ def store_counts(connection: Connected, counts: Counter[Account]) -> dict[Accoun
     with connection.cursor(row_factory=dict_row) as cursor:
         # always in one order, or two processes could wait for each other
         for account in sorted(counts, key=repr):
-            row = cursor.execute(_ADD, account.values | {"n": counts[account]}).fetchone()
+            row = cursor.execute(sql.ADD, account.values | {"n": counts[account]}).fetchone()
             assert row is not None
             totals[account] = int(row["n"])
     return totals
@@ -53,4 +43,4 @@ def store_counts(connection: Connected, counts: Counter[Account]) -> dict[Accoun
 
 def delete_old_counts(connection: Connected) -> int:
     """Delete the counts of days that no limit looks at any more; how many."""
-    return connection.execute(_DELETE_OLD, (today() - timedelta(days=_DAYS_KEPT),)).rowcount
+    return connection.execute(sql.DELETE_OLD, (today() - timedelta(days=_DAYS_KEPT),)).rowcount

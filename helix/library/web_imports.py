@@ -12,6 +12,7 @@ from helix.errors import BadRequest, HelixError
 from helix.library.pagination import check_text
 from helix.library.runs import create_run, find_open_run
 from helix.storage.connections import Connected
+from helix.storage.statements import uploads as sql
 
 _MAX_URL = 2000
 
@@ -35,7 +36,7 @@ def start_import(
     identity = json.dumps([kind, options], sort_keys=True)
     key = hashlib.sha256(identity.encode()).hexdigest()
     lock = f"{tenant} {key}"
-    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
+    connection.execute(sql.LOCK_IMPORT, (lock,))
     return find_open_run(connection, key, tenant) or create_run(
         connection, kind, options, key, tenant=tenant
     )

@@ -14,6 +14,7 @@ from helix.domain.context import count_tokens
 from helix.library.access import Library
 from helix.library.background import in_background
 from helix.library.prompt_versions import PromptBook
+from helix.library.run_counts import RunCounts
 from helix.library.worker_processes import WorkerProcesses
 from helix.providers.base import Embedder, LanguageModel
 from helix.retrieval.stores import fill_terms, open_store
@@ -105,7 +106,7 @@ async def _watched(
     metrics: Metrics, store: TenantStore, retrieving: Retrieving, stack: AsyncExitStack
 ) -> Metrics:
     """``metrics``, which read the store and the rewriter, and the figures of sibling processes."""
-    metrics.watch(store.url, store.pool_stats, retrieving.rewriter)
+    metrics.watch(RunCounts(store.url), store.pool_stats, retrieving.rewriter)
     await stack.enter_async_context(in_background(metrics.keep_shared()))
     return metrics
 

@@ -9,49 +9,14 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row, compose
+from helix.library.access import Connected, Library, Row
 from helix.library.errors import Conflict, NotFound
+from helix.storage.statements import study_attempts as sql
 from helix.study.item_storage import read_set
 from helix.study.items import Choice, TrueFalse, item_of
 from helix.study.rows import item_row, items_of, one
 from helix.study.sets import no_set
 
-_COLUMNS = """
-id, set_id, answers, right_count AS "right", asked_count AS "of", to_json(started_at) AS started_at,
-to_json(finished_at) AS finished_at
-"""
-_OPEN = compose(
-    """
-INSERT INTO study_attempts (tenant_id, set_id, learner)
-VALUES (%(tenant)s, %(set_id)s, %(learner)s)
-ON CONFLICT (tenant_id, set_id, learner) WHERE finished_at IS NULL
-DO UPDATE SET learner = excluded.learner RETURNING {columns}
-""",
-    columns=_COLUMNS,
-)
-_LIST = compose(
-    """
-SELECT {columns} FROM study_attempts
-WHERE tenant_id = %(tenant)s AND set_id = %(set_id)s AND learner = %(learner)s ORDER BY id DESC
-""",
-    columns=_COLUMNS,
-)
-_HOLD = compose(
-    """
-SELECT {columns} FROM study_attempts
-WHERE tenant_id = %(tenant)s AND id = %(id)s AND learner = %(learner)s FOR UPDATE
-""",
-    columns=_COLUMNS,
-)
-_ANSWER = """
-UPDATE study_attempts SET answers = answers || %(answer)s, right_count = %(right)s,
-    asked_count = greatest(asked_count, %(right)s)
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
-_FINISH = """
-UPDATE study_attempts SET finished_at = now(), right_count = %(right)s, asked_count = %(of)s
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
 _QUESTIONS = ("choice", "true_false")
 
 
@@ -68,14 +33,14 @@ def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) 
     if study_set["kind"] not in ("quiz", "workshop"):
         raise BadRequest(f"a set of kind {study_set['kind']} is not answered: only quizzes are")
     values = {"tenant": tenant, "set_id": set_id, "learner": learner}
-    attempt = one(connection, _OPEN, values)
+    attempt = one(connection, sql.OPEN, values)
     assert attempt is not None
     return attempt
 
 
 async def list_attempts(library: Library, set_id: int, learner: str) -> list[Row]:
     """The learner's attempts at a set, newest first."""
-    return await library.all_data(_LIST, {"set_id": set_id, "learner": learner})
+    return await library.all_data(sql.LIST, {"set_id": set_id, "learner": learner})
 
 
 def answer_question(
@@ -98,7 +63,7 @@ def answer_question(
     is_right = is_right_answer(item, answer)
     record = {"given": answer, "is_right": is_right, "at": datetime.now(UTC).isoformat()}
     updated = attempt["answers"] | {str(item_id): record}
-    connection.execute(_ANSWER, {
+    connection.execute(sql.ANSWER, {
         "tenant": tenant, "id": attempt_id, "answer": Jsonb({str(item_id): record}),
         "right": sum(bool(each.get("is_right")) for each in updated.values()),
     })  # fmt: skip
@@ -118,7 +83,7 @@ def finish_attempt(connection: Connected, tenant: str, attempt_id: int, learner:
     review = [reviewed_question(q, attempt["answers"].get(str(q["id"]))) for q in questions]
     right = sum(question["right"] for question in review)
     values = {"tenant": tenant, "id": attempt_id, "right": right, "of": len(questions)}
-    connection.execute(_FINISH, values)
+    connection.execute(sql.FINISH, values)
     return {"id": attempt_id, "set_id": attempt["set_id"], "right": right, "of": len(questions),
             "review": review}  # fmt: skip
 
@@ -149,9 +114,9 @@ def mark_done(connection: Connected, tenant: str, item_id: int, learner: str) ->
     lessons = [each["id"] for each in items if each["kind"] == "lesson"]
     count = sum(str(lesson) in answers for lesson in lessons)
     values = {"tenant": tenant, "id": attempt["id"], "answer": Jsonb(record), "right": count}
-    connection.execute(_ANSWER, values)
+    connection.execute(sql.ANSWER, values)
     if count == len(lessons):
-        connection.execute(_FINISH, values | {"of": len(lessons)})
+        connection.execute(sql.FINISH, values | {"of": len(lessons)})
     return {"set_id": item["set_id"], "done": count, "of": len(lessons)}
 
 
@@ -189,7 +154,7 @@ def reviewed_question(item: Row, record: dict[str, Any] | None) -> Row:
 def _attempt(connection: Connected, tenant: str, attempt_id: int, learner: str) -> Row:
     with connection.cursor(row_factory=dict_row) as cursor:
         values = {"tenant": tenant, "id": attempt_id, "learner": learner}
-        attempt = cursor.execute(_HOLD, values).fetchone()
+        attempt = cursor.execute(sql.HOLD, values).fetchone()
     if attempt is None:
         raise NotFound(f"there is no attempt {attempt_id}")
     return attempt

@@ -8,51 +8,17 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.library.access import Connected, Row
+from helix.storage.statements import study_items as sql
 from helix.study.items import CheckedItems, Proven, body_of
 from helix.study.rows import one
 
 CHANGED = "document changed"
 """The reason for dropping a proven item whose document changed before it was stored."""
 
-_SET = """
-SELECT id, kind, title, document_ids, difficulty, wanted, plan, at, dropped FROM study_sets
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
-_HOLD = f"{_SET} FOR UPDATE"
-_PLAN = """
-UPDATE study_sets SET plan = %(plan)s, model = %(model)s
-WHERE tenant_id = %(tenant)s AND id = %(id)s AND plan IS NULL
-"""
-_ADVANCE = """
-UPDATE study_sets SET at = %(at)s, dropped = %(dropped)s
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
-_COUNT = """
-SELECT count(*) AS made, coalesce(max(n), 0) AS last FROM study_items
-WHERE tenant_id = %(tenant)s AND set_id = %(id)s
-"""
-_ADD = """
-INSERT INTO study_items (tenant_id, set_id, n, kind, body)
-VALUES (%(tenant)s, %(set_id)s, %(n)s, %(kind)s, %(body)s) RETURNING id
-"""
-_ADD_SOURCE = """
-INSERT INTO study_sources (tenant_id, item_id, n, document_id, chunk_id, start_char, end_char,
-    quote, page, label, heading_path, content_hash, recipe)
-SELECT %(tenant)s, %(item_id)s, %(n)s, d.id, %(chunk_id)s, %(start)s, %(end)s, %(quote)s, %(page)s,
-    %(label)s, coalesce((SELECT c.metadata_ -> 'heading_path' FROM chunks c
-        WHERE c.tenant_id = %(tenant)s AND c.id = %(chunk_id)s), '[]'), d.content_hash, d.recipe
-FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = %(document_id)s
-    AND substr(d.text, %(start)s + 1, %(end)s - %(start)s) = %(quote)s
-"""
-_REMOVE = "DELETE FROM study_items WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_BODY = (
-    "UPDATE study_items SET body = body || %(body)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
-)
-
 
 def read_set(connection: Connected, tenant: str, set_id: int) -> Row | None:
     """A set's order and progress; None where it was deleted."""
-    return one(connection, _SET, {"tenant": tenant, "id": set_id})
+    return one(connection, sql.SET, {"tenant": tenant, "id": set_id})
 
 
 def keep_plan(
@@ -60,12 +26,12 @@ def keep_plan(
 ) -> None:
     """Store the chunks that a set is made of, and its model; an earlier plan stays."""
     values = {"tenant": tenant, "id": set_id, "plan": list(plan), "model": model}
-    connection.execute(_PLAN, values)
+    connection.execute(sql.PLAN, values)
 
 
 def count_items(connection: Connected, tenant: str, set_id: int) -> tuple[int, int]:
     """(number of items, ``n`` of the last one) of a set."""
-    row = one(connection, _COUNT, {"tenant": tenant, "id": set_id})
+    row = one(connection, sql.COUNT, {"tenant": tenant, "id": set_id})
     return (int(row["made"]), int(row["last"])) if row else (0, 0)
 
 
@@ -73,7 +39,7 @@ def keep_step(
     connection: Connected, tenant: str, set_id: int, at: int, checked: CheckedItems
 ) -> bool:
     """Store the items of step ``at`` of a set's plan; False where they were stored already."""
-    row = one(connection, _HOLD, {"tenant": tenant, "id": set_id})
+    row = one(connection, sql.HOLD_SET, {"tenant": tenant, "id": set_id})
     if row is None or row["at"] != at:
         return False
     add_items(connection, tenant, set_id, checked)
@@ -81,7 +47,7 @@ def keep_step(
     for reason, count in checked.dropped.items():
         dropped[reason] = dropped.get(reason, 0) + count
     values = {"tenant": tenant, "id": set_id, "at": at + 1, "dropped": Jsonb(dropped)}
-    connection.execute(_ADVANCE, values)
+    connection.execute(sql.ADVANCE, values)
     return True
 
 
@@ -113,13 +79,13 @@ def _add(
     connection: Connected, tenant: str, set_id: int, n: int, proven: Proven, body: dict[str, Any]
 ) -> int | None:
     values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": proven.item.kind}
-    row = one(connection, _ADD, values | {"body": Jsonb(body)})
+    row = one(connection, sql.ADD, values | {"body": Jsonb(body)})
     assert row is not None
     item_id = int(row["id"])
     for number, span in enumerate(proven.supports, 1):
         source = span.to_json() | {"tenant": tenant, "item_id": item_id, "n": number}
-        if not connection.execute(_ADD_SOURCE, source).rowcount:
-            connection.execute(_REMOVE, {"tenant": tenant, "id": item_id})
+        if not connection.execute(sql.ADD_SOURCE, source).rowcount:
+            connection.execute(sql.REMOVE, {"tenant": tenant, "id": item_id})
             return None
     return item_id
 
@@ -129,11 +95,11 @@ def add_unproven(
 ) -> int:
     """Add an item that a person brought in and that rests on no span; returns its id."""
     values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": kind, "body": Jsonb(body)}
-    row = one(connection, _ADD, values)
+    row = one(connection, sql.ADD, values)
     assert row is not None
     return int(row["id"])
 
 
 def change_body(connection: Connected, tenant: str, item_id: int, body: dict[str, Any]) -> None:
     """Set keys of an item's body; its other keys stay."""
-    connection.execute(_BODY, {"tenant": tenant, "id": item_id, "body": Jsonb(body)})
+    connection.execute(sql.SET_BODY, {"tenant": tenant, "id": item_id, "body": Jsonb(body)})

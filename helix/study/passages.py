@@ -13,7 +13,8 @@ from helix.language.navigation import is_navigation
 from helix.language.terms import question_words
 from helix.library.access import Library, compose
 from helix.storage.packed_terms import SLOTS, key_of, slot_of
-from helix.storage.search_scope import HIT_COLUMNS, JOIN_HITS, hit_of, scope_condition
+from helix.storage.search_scope import hit_of, scope_condition
+from helix.storage.statements import study_passages as sql
 
 MOST_PASSAGES = 15
 """Passages that items are made of at most, unless more items are wanted."""
@@ -22,37 +23,6 @@ _NEAR = 40  # passages that a text is looked for in
 _SHORT = 200  # characters: a heading with its first line, hardly more
 _BEGINS = 1.25  # how much more the first passage under a heading weighs
 _AS_IT_IS = 10**9
-
-_DOCUMENTS = """
-SELECT array_agg(id ORDER BY id) AS ids FROM documents
-WHERE tenant_id = %(tenant)s AND status = 'ready' AND {condition}
-"""
-_PLACES = compose(
-    """
-SELECT id, document_id, title, heading_path, characters FROM (
-    SELECT c.id, c.document_id, d.title, c.ordinal, c.metadata_ -> 'heading_path' AS heading_path,
-        c.end_char - c.start_char AS characters,
-        row_number() OVER (ORDER BY c.document_id, c.ordinal) AS place, count(*) OVER () AS total
-    FROM chunks c JOIN documents d ON d.tenant_id = c.tenant_id AND d.id = c.document_id
-    WHERE c.tenant_id = %(tenant)s AND d.status = 'ready' AND c.end_char IS NOT NULL
-        AND (%(ids)s::bigint[] IS NULL OR c.document_id = ANY(%(ids)s))) placed
-WHERE place %% greatest(total / {most}, 1) = 0
-ORDER BY document_id, ordinal
-""",
-    most=str(_MOST_PLACES),
-)
-_HITS = compose(
-    "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance"
-    " FROM unnest(%(chunks)s::bigint[]) AS id) h {joined}",
-    columns=HIT_COLUMNS, joined=JOIN_HITS,
-)  # fmt: skip
-# Each term has the same weight: a passage with most of them may state the text, rare or not.
-_STATING = compose(
-    "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance FROM lexical_chunks("
-    "%(keys)s::bigint[], %(weights)s::text::sparsevec, {most}, %(ids)s::bigint[]) AS id) h"
-    " {joined}",
-    columns=HIT_COLUMNS, joined=JOIN_HITS, most=str(_NEAR),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +49,14 @@ async def documents_in(library: Library, scope: Scope) -> list[int] | None:
     """The ids of a scope's documents at present; None for a whole library."""
     if not scope.narrowed:
         return None
-    statement = compose(_DOCUMENTS, condition=scope_condition(tuple(scope.filters())))
+    statement = compose(sql.DOCUMENTS, condition=scope_condition(tuple(scope.filters())))
     row = await library.data(statement, scope.filters())
     return list(row["ids"] or ()) if row else []
 
 
 async def places_of(library: Library, document_ids: Sequence[int] | None) -> list[Place]:
     """The passages of these documents, or of all, in order."""
-    rows = await library.all_data(_PLACES, {"ids": _as_list(document_ids)})
+    rows = await library.all_data(sql.PLACES, {"ids": _as_list(document_ids), "most": _MOST_PLACES})
     return [_place(row) for row in rows]
 
 
@@ -128,7 +98,7 @@ def _spread(places: list[Place]) -> list[Place]:
 
 async def read_passages(library: Library, chunk_ids: Sequence[int]) -> list[Source]:
     """The passages with their texts, in the order of ``chunk_ids``; deleted ones are left out."""
-    rows = await library.all_data(_HITS, {"chunks": list(chunk_ids)})
+    rows = await library.all_data(sql.HITS, {"chunks": list(chunk_ids)})
     hits = {row["chunk_id"]: hit_of(row) for row in rows}
     return [source_of(hits[chunk_id]) for chunk_id in chunk_ids if chunk_id in hits]
 
@@ -148,8 +118,8 @@ async def passages_near(
         return []
     slots = sorted({slot_of(key) + 1 for key in keys})
     weights = f"{{{','.join(f'{slot}:1' for slot in slots)}}}/{SLOTS}"
-    values = {"keys": keys, "weights": weights, "ids": _as_list(document_ids)}
-    return [source_of(hit_of(row)) for row in await library.all_data(_STATING, values)]
+    values = {"keys": keys, "weights": weights, "most": _NEAR, "ids": _as_list(document_ids)}
+    return [source_of(hit_of(row)) for row in await library.all_data(sql.STATING, values)]
 
 
 def source_of(hit: Hit) -> Source:

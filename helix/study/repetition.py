@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psycopg.types.json import Jsonb
 
-from helix.library.access import Connected, Library, Row, compose
+from helix.library.access import Connected, Library, Row
 from helix.library.errors import Conflict, NotFound
-from helix.study.rows import ITEM_COLUMNS, one
+from helix.storage.statements import study_cards as sql
+from helix.study.rows import one
 
 if TYPE_CHECKING:
     from fsrs import Card, Scheduler
@@ -19,61 +20,6 @@ Rating = Literal["again", "hard", "good", "easy"]
 RATINGS: tuple[Rating, ...] = get_args(Rating)
 KNOWN = timedelta(days=21)
 """The interval from which on a card is known well, as Anki calls one mature."""
-
-_DUE = compose(
-    """
-SELECT {columns}, c.card, to_json(c.due_at) AS due_at
-FROM study_items i LEFT JOIN study_cards c
-    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE i.tenant_id = %(tenant)s AND i.kind = 'card' AND (c.due_at IS NULL OR c.due_at <= %(now)s)
-    AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
-ORDER BY c.due_at IS NULL, c.due_at, i.id LIMIT %(limit)s
-""",
-    columns=ITEM_COLUMNS,
-)
-_COUNTS = """
-SELECT count(*) FILTER (WHERE c.due_at <= %(now)s) AS due,
-    count(*) FILTER (WHERE c.due_at IS NULL) AS new,
-    count(*) AS cards, to_json(min(c.due_at) FILTER (WHERE c.due_at > %(now)s)) AS next_at
-FROM study_items i LEFT JOIN study_cards c
-    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE i.tenant_id = %(tenant)s AND i.kind = 'card'
-    AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
-"""
-# The item's row is locked: two reviews of a card at once would each begin at the same state.
-_CARD = """
-SELECT i.id, c.card FROM study_items i LEFT JOIN study_cards c
-    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE i.tenant_id = %(tenant)s AND i.id = %(item_id)s AND i.kind = 'card' FOR UPDATE OF i
-"""
-_KEEP = """
-INSERT INTO study_cards (tenant_id, item_id, learner, card, due_at)
-VALUES (%(tenant)s, %(item_id)s, %(learner)s, %(card)s, %(due_at)s)
-ON CONFLICT (tenant_id, item_id, learner) DO UPDATE
-SET card = excluded.card, due_at = excluded.due_at
-"""
-_REVIEWED = """
-INSERT INTO study_reviews (tenant_id, item_id, learner, rating, before, reviewed_at)
-VALUES (%(tenant)s, %(item_id)s, %(learner)s, %(rating)s, %(before)s, %(now)s)
-"""
-# Whether this review was the one that left no card of its deck with a shorter interval.
-_MASTERED = """
-SELECT bool_and(coalesce((c.card ->> 'due')::timestamptz - (c.card ->> 'last_review')::timestamptz
-        >= %(known)s, false)) AS mastered
-FROM study_items own JOIN study_items i ON (i.tenant_id, i.set_id) = (own.tenant_id, own.set_id)
-LEFT JOIN study_cards c
-    ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE own.tenant_id = %(tenant)s AND own.id = %(item_id)s AND i.kind = 'card'
-"""
-_LAST = """
-DELETE FROM study_reviews WHERE tenant_id = %(tenant)s AND id = (
-    SELECT max(id) FROM study_reviews WHERE tenant_id = %(tenant)s AND learner = %(learner)s)
-RETURNING item_id, rating, before
-"""
-_NEW_AGAIN = """
-DELETE FROM study_cards
-WHERE tenant_id = %(tenant)s AND item_id = %(item_id)s AND learner = %(learner)s
-"""
 
 
 def scheduler(retention: float) -> Scheduler:
@@ -120,8 +66,8 @@ async def due_cards(
     """
     now = datetime.now(UTC)
     values = {"learner": learner, "now": now, "set_id": set_id, "limit": limit}
-    counts = await library.data(_COUNTS, values)
-    cards = await library.all_data(_DUE, values)
+    counts = await library.data(sql.COUNTS, values)
+    cards = await library.all_data(sql.DUE, values)
     for card in cards:
         card["intervals"] = intervals(card.pop("card"), card["id"], now, retention)
     return {**(counts or {}), "cards": cards}
@@ -146,16 +92,16 @@ def review(
     """
     now = now or datetime.now(UTC)
     whose = {"tenant": tenant, "item_id": item_id, "learner": learner}
-    row = one(connection, _CARD, whose)
+    row = one(connection, sql.HOLD, whose)
     if row is None:
         raise NotFound(f"there is no card {item_id}: GET /v1/study/due lists those that are due")
     after = reviewed(row["card"], item_id, rating, now, retention)
     stored = dict(after.to_dict())
-    connection.execute(_KEEP, whose | {"card": Jsonb(stored), "due_at": after.due})
+    connection.execute(sql.KEEP, whose | {"card": Jsonb(stored), "due_at": after.due})
     before = None if row["card"] is None else Jsonb(row["card"])
-    connection.execute(_REVIEWED, whose | {"rating": rating, "before": before, "now": now})
+    connection.execute(sql.REVIEWED, whose | {"rating": rating, "before": before, "now": now})
     is_last = _is_known(stored) and not _is_known(row["card"])
-    deck = one(connection, _MASTERED, whose | {"known": KNOWN}) if is_last else None
+    deck = one(connection, sql.MASTERED, whose | {"known": KNOWN}) if is_last else None
     mastered = bool(deck and deck["mastered"])
     return {"id": item_id, "due_at": after.due.isoformat(), "deck_mastered": mastered}
 
@@ -173,13 +119,13 @@ def undo_review(connection: Connected, tenant: str, *, learner: str) -> Row:
     Raises:
         Conflict: there is no review to undo.
     """
-    row = one(connection, _LAST, {"tenant": tenant, "learner": learner})
+    row = one(connection, sql.TAKE_LAST, {"tenant": tenant, "learner": learner})
     if row is None:
         raise Conflict("there is no review to undo")
     whose = {"tenant": tenant, "item_id": row["item_id"], "learner": learner}
     if row["before"] is None:
-        connection.execute(_NEW_AGAIN, whose)
+        connection.execute(sql.NEW_AGAIN, whose)
     else:
         due = datetime.fromisoformat(row["before"]["due"])
-        connection.execute(_KEEP, whose | {"card": Jsonb(row["before"]), "due_at": due})
+        connection.execute(sql.KEEP, whose | {"card": Jsonb(row["before"]), "due_at": due})
     return {"id": row["item_id"], "rating": row["rating"]}

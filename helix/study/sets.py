@@ -9,51 +9,19 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row, compose
+from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
 from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import create_run
+from helix.storage.statements import study_sets as sql
 from helix.study.items import Difficulty, Kind
-from helix.study.rows import IS_STALE, items_of, one
+from helix.study.rows import items_of, one
 
 COUNTS: dict[str, tuple[int, int, int]] = {
     "quiz": (5, 10, 50), "cards": (1, 20, 200), "workshop": (3, 6, 12), "map": (2, 40, 60),
 }  # fmt: skip
 """By kind: the fewest items that can be asked for, the default number, and the most."""
 
-_ADD = """
-INSERT INTO study_sets (tenant_id, kind, title, scope, document_ids, difficulty, wanted)
-VALUES (%(tenant)s, %(kind)s, %(title)s, %(scope)s, %(document_ids)s, %(difficulty)s, %(wanted)s)
-RETURNING id
-"""
-_HAS_RUN = "UPDATE study_sets SET run_id = %(run_id)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_SETS = """
-SELECT t.id, t.kind, t.title, t.scope, t.difficulty, t.wanted, t.run_id, t.dropped, t.model,
-    to_json(t.created_at) AS created_at, coalesce(r.status, 'done') AS status,
-    coalesce(r.stage, '') AS stage, coalesce(r.error, '') AS error,
-    (SELECT count(*) FROM study_items i
-     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id
-         AND (t.kind <> 'workshop' OR i.kind = 'lesson')) AS made,
-    (SELECT count(DISTINCT s.item_id) FROM study_items i
-     JOIN study_sources s ON s.tenant_id = i.tenant_id AND s.item_id = i.id
-     JOIN documents d ON d.tenant_id = s.tenant_id AND d.id = s.document_id
-     WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id AND {stale}) AS stale,
-    (SELECT coalesce(jsonb_agg(x.title), '[]') FROM (
-        SELECT DISTINCT d.title FROM study_items i
-        JOIN study_sources s ON s.tenant_id = i.tenant_id AND s.item_id = i.id
-        JOIN documents d ON d.tenant_id = s.tenant_id AND d.id = s.document_id
-        WHERE i.tenant_id = t.tenant_id AND i.set_id = t.id ORDER BY d.title LIMIT 4) x) AS titles
-FROM study_sets t LEFT JOIN runs r ON r.tenant_id = t.tenant_id AND r.id = t.run_id
-WHERE t.tenant_id = %(tenant)s AND {condition}
-"""
-_LIST = compose(
-    _SETS, stale=IS_STALE,
-    condition="(%(kind)s::text IS NULL OR t.kind = %(kind)s)"
-    " AND (%(last)s::bigint IS NULL OR t.id < %(last)s) ORDER BY t.id DESC LIMIT %(limit)s",
-)  # fmt: skip
-_GET = compose(_SETS, stale=IS_STALE, condition="t.id = %(id)s")
-_RENAME = "UPDATE study_sets SET title = %(title)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
-_DELETE = "DELETE FROM study_sets WHERE tenant_id = %(tenant)s AND id = %(id)s"
 _MOST_TITLES = 3
 
 
@@ -93,7 +61,7 @@ def no_set(set_id: int) -> NotFound:
 
 def add_set(connection: Connected, tenant: str, new: NewSet) -> int:
     """A set without items and without a run; returns its id. Raises as NewSet.item_count does."""
-    row = one(connection, _ADD, {
+    row = one(connection, sql.ADD, {
         "tenant": tenant, "kind": new.kind, "title": new.title, "scope": Jsonb(new.scope or {}),
         "document_ids": None if new.document_ids is None else list(new.document_ids),
         "difficulty": new.difficulty, "wanted": new.item_count(),
@@ -112,7 +80,7 @@ def order_set(connection: Connected, tenant: str, new: NewSet) -> int:
         raise BadRequest("the scope has no document that can be read: choose another one")
     set_id = add_set(connection, tenant, new)
     run_id = create_run(connection, "study", {"set_id": set_id, "kind": new.kind}, tenant=tenant)
-    connection.execute(_HAS_RUN, {"tenant": tenant, "id": set_id, "run_id": run_id})
+    connection.execute(sql.HAS_RUN, {"tenant": tenant, "id": set_id, "run_id": run_id})
     return set_id
 
 
@@ -125,7 +93,7 @@ async def list_sets(
         BadRequest: the cursor is none of this list.
     """
     last = decode_cursor(after, int)[0] if after is not None else None
-    rows = await library.all_data(_LIST, {"kind": kind, "last": last, "limit": limit + 1})
+    rows = await library.all_data(sql.LIST, {"kind": kind, "last": last, "limit": limit + 1})
     page, more = rows[:limit], len(rows) > limit
     return {
         "sets": list(map(_with_title, page)),
@@ -139,7 +107,7 @@ async def get_set(library: Library, set_id: int) -> Row:
     Raises:
         NotFound: there is none of this id.
     """
-    row = await library.data(_GET, {"id": set_id})
+    row = await library.data(sql.GET, {"id": set_id})
     if row is None:
         raise no_set(set_id)
     return _with_title(row)
@@ -162,11 +130,11 @@ def _with_title(row: Row) -> Row:
 def rename_set(connection: Connected, tenant: str, set_id: int, title: str) -> None:
     """Give a set a title; an empty one shows its documents' again. Raises as ``get_set`` does."""
     values = {"tenant": tenant, "id": set_id, "title": title}
-    if not connection.execute(_RENAME, values).rowcount:
+    if not connection.execute(sql.RENAME, values).rowcount:
         raise no_set(set_id)
 
 
 def delete_set(connection: Connected, tenant: str, set_id: int) -> None:
     """Delete a set with its items, attempts and reviews. Raises as ``get_set`` does."""
-    if not connection.execute(_DELETE, {"tenant": tenant, "id": set_id}).rowcount:
+    if not connection.execute(sql.DELETE, {"tenant": tenant, "id": set_id}).rowcount:
         raise no_set(set_id)

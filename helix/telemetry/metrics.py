@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from helix.telemetry.collectors import CallCounts, Ingest, Pools, PoolStats, Rewrites
+from helix.telemetry.collectors import CallCounts, Pools, PoolStats, Queried, Rewrites
 from helix.telemetry.counters import (
     MODEL_CALLS,
     MODEL_COST,
@@ -106,7 +106,7 @@ class Metrics:
             self.registry.register(of_process)
         self._flag_kinds: set[str] = set()
         self._watched: list[Collector] = []
-        self._ingest: Ingest | None = None
+        self._ingest: Queried | None = None
         self._shared: SharedFigures | None = None
 
     def request(self, method: str, route: str | None, status: int, seconds: float) -> None:
@@ -158,15 +158,12 @@ class Metrics:
         else:
             self._verdicts.labels("true" if grounded else "false").inc()
 
-    def watch(self, url: str, pools: PoolStats, rewriter: CallCounts | None = None) -> None:
-        """Read the database, its pools and the rewriter at each scrape, in place of earlier ones.
-
-        ``url`` is the database's, of the role that owns it.
-        """
+    def watch(self, ingest: Queried, pools: PoolStats, rewriter: CallCounts | None = None) -> None:
+        """Read these at each scrape, in place of earlier ones."""
         for old in self._watched:
             self.registry.unregister(old)
-        self._ingest = Ingest(url)
-        self._watched = [self._ingest, Pools(pools), Rewrites(rewriter)]
+        self._ingest = ingest
+        self._watched = [ingest, Pools(pools), Rewrites(rewriter)]
         for new in self._watched:
             self.registry.register(new)
         if is_shared():

@@ -18,11 +18,11 @@ from starlette.routing import Route
 
 from helix.answering.outcome import OutcomeRecorder
 from helix.errors import UpstreamError
+from helix.library.run_counts import RunCounts
 from helix.providers.gemini import gemini_embedder
 from helix.providers.retries import RetryPolicy
 from helix.serving.middleware import RequestLog
 from helix.settings import load_settings
-from helix.telemetry.collectors import Ingest
 from helix.telemetry.metrics import Metrics
 from tests.support.live_server import emptied, live, new_content, upload, upload_ready
 from tests.support.process_counters import retries
@@ -163,7 +163,7 @@ async def test_retries_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_database_that_is_gone_is_told_and_nothing_old(database_url: str) -> None:
-    ingest = Ingest(database_url, open_seconds=0, ended_seconds=0)
+    ingest = RunCounts(database_url, open_seconds=0, ended_seconds=0)
     await ingest.refresh()
     assert {one.name for one in ingest.collect()} >= {"helix_ingest_queue_length"}
     ingest.url = "postgresql://nobody@127.0.0.1:9/none"
@@ -174,7 +174,7 @@ async def test_a_database_that_is_gone_is_told_and_nothing_old(database_url: str
 
 
 async def test_the_queue_is_read_once_in_a_while(database_url: str) -> None:
-    ingest = Ingest(database_url)
+    ingest = RunCounts(database_url)
     await asyncio.gather(ingest.refresh(), ingest.refresh())
     with psycopg.connect(database_url) as connection:
         connection.execute("INSERT INTO runs (kind) VALUES ('upload')")
@@ -230,7 +230,7 @@ def test_a_scrape_of_a_server_that_has_answered(
 
 def test_every_metric_is_documented(database_url: str) -> None:
     metrics = Metrics()
-    metrics.watch(database_url, lambda: {"read": {}})
+    metrics.watch(RunCounts(database_url), lambda: {"read": {}})
     listed = (ROOT / "docs" / "observability.md").read_text()
     listed = listed.replace("`…_", "`helix_database_connections_")
     for family in metrics.registry.collect():

@@ -12,6 +12,7 @@ from tests.support.repository import ROOT
 
 _PROCESSES = """
 import os
+from helix.library.run_counts import RunCounts
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.shared_metrics import FOLDER, process_ended
 
@@ -19,7 +20,8 @@ class Rewriter:
     calls, failures = 3, 1
 
 metrics = Metrics()
-metrics.watch("postgresql://nobody@127.0.0.1:1/none", lambda: {"read": {"pool_size": 4}}, Rewriter)
+nowhere = RunCounts("postgresql://nobody@127.0.0.1:1/none")
+metrics.watch(nowhere, lambda: {"read": {"pool_size": 4}}, Rewriter)
 
 def told(requests):
     for _ in range(requests):

@@ -9,6 +9,7 @@ from psycopg import sql
 
 from helix.errors import StoreUnavailable
 from helix.storage.connections import Connected
+from helix.storage.statements import exports as statements
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,6 @@ REFERENCES = {
 }  # fmt: skip
 """Keys, of columns and within their JSON, whose values are ids of a numbered table."""
 
-_COLUMNS = """
-SELECT attname, CASE atttypid::regtype::text WHEN 'vector' THEN '::real[]' ELSE '' END
-FROM pg_attribute
-WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
-    AND attname <> 'embedding_next'
-ORDER BY attnum
-"""
-
 
 def columns_of(connection: Connected, table: Table) -> dict[str, str]:
     """The exported columns of ``table``, each with the cast that it needs to become JSON.
@@ -100,7 +93,7 @@ def columns_of(connection: Connected, table: Table) -> dict[str, str]:
     Raises:
         StoreUnavailable: there is no such table.
     """
-    casts: dict[str, str] = dict(connection.execute(_COLUMNS, (table.name,)).fetchall())
+    casts: dict[str, str] = dict(connection.execute(statements.COLUMNS, (table.name,)).fetchall())
     if not casts:
         raise StoreUnavailable("the schema is missing or old: run `python -m db.migrate`")
     return {name: cast for name, cast in casts.items() if name not in table.without}

@@ -21,6 +21,7 @@ from helix.library.transfer.tenant_export import OWN
 from helix.storage import indexes
 from helix.storage.connections import Connected
 from helix.storage.document_writes import claim_embedder
+from helix.storage.statements import imports as statements
 from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
 
@@ -30,37 +31,11 @@ if TYPE_CHECKING:
 _SPACE = r"(?:/[0-9a-f]{32})?"
 """The part of a row's tenant_id behind the tenant's name: a space of a conversation's, or nothing.
 Anything else would make a row of another tenant, whose name begins like this one's."""
-_OWN_SPACE = sql.SQL(
-    "CASE WHEN tenant_id ~ {} THEN %(tenant)s || tenant_id END"  # NULL is in no table
-).format(sql.Literal(f"^{_SPACE}$"))
+_OWN_SPACE = sql.SQL(statements.OWN_SPACE).format(space=sql.Literal(f"^{_SPACE}$"))
 _ROWS_AT_ONCE = 200
 _BYTES_AT_ONCE = 8_000_000
-_TAKEN = "SELECT EXISTS (SELECT FROM {} WHERE id <= %s)"
-_RESERVE = """
-SELECT setval(pg_get_serial_sequence(%(table)s, 'id')::regclass, greatest(%(last)s, coalesce(
-    pg_sequence_last_value(pg_get_serial_sequence(%(table)s, 'id')::regclass), 0)))
-"""
-_GREATEST_MESSAGE = sql.SQL("SELECT max(id) FROM messages WHERE {own}").format(own=OWN)
-_TOO_LONG = sql.SQL("""
-SELECT 'the question of message ' || id FROM messages
-WHERE {own} AND length(question) > %(question)s
-UNION ALL SELECT 'the answer of message ' || id FROM messages
-WHERE {own} AND length(response ->> 'answer') > %(answer)s
-UNION ALL SELECT 'the title of conversation ' || id FROM conversations
-WHERE {own} AND length(title) > %(title)s
-LIMIT 1
-""").format(own=OWN)
 _LONGEST = {"question": LONGEST_QUESTION, "answer": LONGEST_EARLIER, "title": 2 * LONGEST_TITLE}
 """Characters; titles of 400 came in by imports of conversations once."""
-# What was under way where the export was made is nowhere under way here.
-_SETTLE_DOCUMENTS = sql.SQL("""
-UPDATE documents SET status = 'failed', error = 'it was being read at its export: add it again'
-WHERE status = 'processing' AND {own}
-""").format(own=OWN)
-_SETTLE_MESSAGES = sql.SQL("""
-UPDATE messages SET status = 'interrupted', owner = '', finished_at = now()
-WHERE status = 'answering' AND {own}
-""").format(own=OWN)
 
 
 def import_tenant(
@@ -86,7 +61,7 @@ def import_tenant(
     indexes.drop_if_empty(connection)
     try:
         with connection.transaction():
-            connection.execute("SELECT set_config('helix.tenant', %s, true)", (tenant,))
+            connection.execute(statements.AS_TENANT, (tenant,))
             _check_empty(connection, tenant)
             if manifest.embedder is not None:
                 embedder = anew.identity if anew else manifest.embedder
@@ -113,7 +88,7 @@ def _claim(connection: Connected, folder: Path, exported: str, embedder: str) ->
     try:
         claim_embedder(connection, embedder)
     except EmbedderMismatch:
-        (stored,) = connection.execute("SELECT identity FROM embedding_space").fetchone() or ("?",)
+        (stored,) = connection.execute(statements.STORED_EMBEDDER).fetchone() or ("?",)
         raise TransferFailed(
             f"the vectors in {folder} are of the embedder {exported}, those of this database of"
             f" {stored}: set HELIX_EMBEDDER to the latter, and import with --reembed"
@@ -136,8 +111,8 @@ def _check_columns(connection: Connected, manifest: Manifest, folder: Path) -> N
 
 def _check_empty(connection: Connected, tenant: str) -> None:
     for table in TABLES:
-        statement = sql.SQL("SELECT EXISTS (SELECT FROM {} WHERE {})")
-        query = statement.format(sql.Identifier(table.name), OWN)
+        name = sql.Identifier(table.name)
+        query = sql.SQL(statements.HAS_ROWS).format(table=name, own=OWN)
         if connection.execute(query, {"tenant": tenant}).fetchone() == (True,):
             raise TransferFailed(
                 f"the tenant {tenant} has rows in {table.name} already: import into one that has"
@@ -150,7 +125,7 @@ def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
     offsets = {}
     for table in (table for table in TABLES if table.numbered):
         last = manifest.last.get(table.name, 0)
-        statement = sql.SQL(_TAKEN).format(sql.Identifier(table.name))
+        statement = sql.SQL(statements.TAKEN).format(table=sql.Identifier(table.name))
         (is_taken,) = connection.execute(statement, (last,)).fetchone() or (False,)
         offsets[table.name] = _reserved(connection, table.name, 0) if is_taken else 0
         _reserved(connection, table.name, offsets[table.name] + last)
@@ -159,7 +134,7 @@ def _offsets(connection: Connected, manifest: Manifest) -> Offsets:
 
 def _reserved(connection: Connected, table: str, last: int) -> int:
     """Advance the sequence of a table's ids to ``last`` at least; returns its last value."""
-    row = connection.execute(_RESERVE, {"table": table, "last": max(last, 1)}).fetchone()
+    row = connection.execute(statements.RESERVE, {"table": table, "last": max(last, 1)}).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -187,10 +162,9 @@ def _load(
     values = sql.SQL(", ").join(
         _OWN_SPACE if name == "tenant_id" else sql.Identifier(name) for name in columns
     )
-    statement = sql.SQL(
-        "INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE"
-        " SELECT {values} FROM json_populate_recordset(NULL::{table}, %(rows)s::json)"
-    ).format(table=sql.Identifier(table.name), columns=listed(columns), values=values)
+    statement = sql.SQL(statements.LOAD).format(
+        table=sql.Identifier(table.name), columns=listed(columns), values=values
+    )
     for rows in batches:
         connection.execute(statement, {"tenant": tenant, "rows": f"[{','.join(rows)}]"})
 
@@ -217,19 +191,20 @@ def _check_ids(
 ) -> None:
     """Return where no id is beyond those that were reserved, which others are given later."""
     for name, offset in offsets.items():
-        statement = sql.SQL("SELECT min(id), max(id) FROM {} WHERE {}")
-        query = statement.format(sql.Identifier(name), OWN)
+        query = sql.SQL(statements.ID_RANGE).format(table=sql.Identifier(name), own=OWN)
         least, greatest = connection.execute(query, {"tenant": tenant}).fetchone() or (None, None)
         last = max(manifest.last.get(name, 0), 0)
         if least is not None and not offset < least <= greatest <= offset + last:
             raise files.damaged(folder, f"{name} has an id beyond its last")
-    (message,) = connection.execute(_GREATEST_MESSAGE, {"tenant": tenant}).fetchone() or (None,)
+    (message,) = connection.execute(statements.GREATEST_MESSAGE, {"tenant": tenant}).fetchone() or (
+        None,
+    )
     if message is not None and message > MOST_ID:
         raise files.damaged(folder, f"messages has the id {message}")
 
 
 def _check_lengths(connection: Connected, folder: Path, tenant: str) -> None:
-    found = connection.execute(_TOO_LONG, {"tenant": tenant, **_LONGEST}).fetchone()
+    found = connection.execute(statements.TOO_LONG, {"tenant": tenant, **_LONGEST}).fetchone()
     if found is not None:
         raise TransferFailed(f"{found[0]} in {folder} is longer than Helix takes from a client")
 
@@ -237,9 +212,9 @@ def _check_lengths(connection: Connected, folder: Path, tenant: str) -> None:
 def _finish(connection: Connected, tenant: str) -> None:
     """End documents and answers that were under way, and make the BM25 terms of the chunks."""
     whose = {"tenant": tenant}
-    for statement in (_SETTLE_DOCUMENTS, _SETTLE_MESSAGES):
+    for statement in (statements.SETTLE_DOCUMENTS, statements.SETTLE_MESSAGES):
         connection.execute(statement, whose)
-    (greatest,) = connection.execute(_GREATEST_MESSAGE, whose).fetchone() or (None,)
+    (greatest,) = connection.execute(statements.GREATEST_MESSAGE, whose).fetchone() or (None,)
     _reserved(connection, "messages", greatest or 1)
     last = 0
     while filled := fill_missing(connection, last):

@@ -16,47 +16,12 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from helix.storage.statements import vector_tables as statements
 from helix.library.transfer.folder import TransferFailed
 
 _LEAST_SHARED, _MOST_SHARED = 12, 2000
 """The overlap of two neighbours in characters; a shorter one may be the same by chance."""
-# In the order of their place in the source, where the metadata has it; else as they were stored.
-_ORDERED = """
-SELECT source, coalesce(metadata ->> 'title', metadata ->> 'name', '') AS title, text FROM chunks
-ORDER BY source, CASE WHEN metadata ->> 'page' ~ '^\\d+$' THEN (metadata ->> 'page')::int END,
-    CASE WHEN metadata ->> 'start_index' ~ '^\\d+$' THEN (metadata ->> 'start_index')::int END,
-    place
-"""
-_CHUNKS: dict[str, str] = {
-    "langchain": """
-WITH chunks AS (
-    SELECT e.document AS text, coalesce(e.cmetadata, '{}')::jsonb AS metadata, e.ctid AS place,
-        coalesce(e.cmetadata ->> 'source', e.cmetadata ->> 'file_name', c.name) AS source
-    FROM langchain_pg_embedding e JOIN langchain_pg_collection c ON c.uuid = e.collection_id
-    WHERE coalesce(e.document, '') <> '' AND c.name = coalesce(%(collection)s, c.name))
-""",
-    # Whose table is named after the collection; the place of a node is in its JSON.
-    "llamaindex": """
-WITH chunks AS (
-    SELECT text, id AS place, jsonb_build_object(
-            'title', coalesce(about ->> 'title', about ->> 'file_name'),
-            'page', about ->> 'page_label',
-            'start_index', (about ->> '_node_content')::jsonb ->> 'start_char_idx') AS metadata,
-        coalesce(about ->> 'source', about ->> 'file_path', about ->> 'file_name',
-            about ->> 'ref_doc_id', id::text) AS source
-    FROM (SELECT id, text, coalesce(metadata_, '{{}}')::jsonb AS about FROM {table}) AS nodes
-    WHERE coalesce(text, '') <> '')
-""",
-    "open-webui": """
-WITH chunks AS (
-    SELECT text, coalesce(vmetadata, '{}')::jsonb AS metadata, ctid AS place,
-        coalesce(vmetadata ->> 'file_id', vmetadata ->> 'source', vmetadata ->> 'name',
-            collection_name) AS source
-    FROM document_chunk
-    WHERE coalesce(text, '') <> '' AND collection_name = coalesce(%(collection)s, collection_name))
-""",
-}
-PROGRAMS = tuple(_CHUNKS)
+PROGRAMS = tuple(statements.CHUNKS)
 
 
 @dataclass(frozen=True)
@@ -93,11 +58,13 @@ def read_texts(url: str, program: str, collection: str | None) -> Iterator[Text]
 
 
 def _statement(program: str, collection: str | None) -> sql.Composed:
-    chunks = sql.SQL(_CHUNKS[program])  # of the table above
+    chunks, ordered = sql.SQL(statements.CHUNKS[program]), sql.SQL(statements.ORDERED)
     if program != "llamaindex":
-        return chunks + sql.SQL(_ORDERED)
+        return chunks + ordered
     *schema, name = (collection or "llamaindex").lower().split(".")
-    return chunks.format(table=sql.Identifier(*schema, f"data_{name}")) + sql.SQL(_ORDERED)
+    return chunks.format(table=sql.Identifier(*schema, f"data_{name}")) + sql.SQL(
+        statements.ORDERED
+    )
 
 
 def _text(source: str, chunks: list[dict[str, Any]]) -> Text:

@@ -19,6 +19,7 @@ from typing import Any
 
 from helix.errors import BadRequest
 from helix.library.access import Row
+from helix.storage.statements import anki as sql
 
 MOST_NOTES = 5000
 _MOST_BYTES = 64 * 2**20
@@ -113,10 +114,10 @@ def _rows(path: Path) -> list[Any]:
             connection.execute(f"PRAGMA {pragma}")
         steps = iter(range(2000))
         connection.set_progress_handler(lambda: int(next(steps, None) is None), 10_000)
-        kind = connection.execute("SELECT type FROM sqlite_master WHERE name = 'notes'").fetchone()
+        kind = connection.execute(sql.NOTES_ARE).fetchone()
         if kind != ("table",):
             raise BadRequest("the collection in this .apkg file has no notes")
-        cursor = connection.execute("SELECT flds FROM notes ORDER BY id LIMIT ?", (MOST_NOTES,))
+        cursor = connection.execute(sql.FIELDS, (MOST_NOTES,))
         return cursor.fetchall()
     finally:
         connection.close()

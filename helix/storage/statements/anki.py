@@ -1,0 +1,9 @@
+"""An Anki collection, which is a SQLite database within an .apkg file."""
+
+from __future__ import annotations
+
+# A view of that name could run anything.
+NOTES_ARE = "SELECT type FROM sqlite_master WHERE name = 'notes'"
+
+# The fields of a note are one text, with a separator between them.
+FIELDS = "SELECT flds FROM notes ORDER BY id LIMIT ?"

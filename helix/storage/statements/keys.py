@@ -1,0 +1,37 @@
+"""API keys: made, changed, and what each opens."""
+
+from __future__ import annotations
+
+# Of many keys at once; servers write in any order, so that the latest counts.
+USED = """
+UPDATE api_keys k SET used_at = greatest(k.used_at, used.at)
+FROM unnest(%s::bigint[], %s::timestamptz[]) AS used (id, at) WHERE k.id = used.id
+"""
+
+# The key itself is nowhere, only its hash.
+CREATE = """
+INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at)
+VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s) RETURNING id
+"""
+
+# Its row stays: the audit log names it.
+REVOKE = "UPDATE api_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL"
+
+# A revoked key stays as it was.
+SET_SCOPES = "UPDATE api_keys SET scopes = %s WHERE id = %s AND revoked_at IS NULL"
+
+# By the database's clock, which decides whether it is over.
+SET_END = "UPDATE api_keys SET expires_at = now() + %s WHERE id = %s AND revoked_at IS NULL"
+
+# Of one tenant, or of all: the operator's.
+LIST = """
+SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used_at, revoked_at
+FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
+"""
+
+# Told in the audit log of whoever changes the key.
+TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
+
+# A function with the owner's rights: whose key it is is not known yet, and a tenant's role sees no
+# other's.
+OPENED = "SELECT id, tenant, scopes, name FROM opened_by_key(%(hashed)s)"

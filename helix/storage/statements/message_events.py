@@ -1,0 +1,136 @@
+"""Answers that are being made: their events as they come, who makes them, how they end."""
+
+from __future__ import annotations
+
+from helix.storage.statements import compose
+
+# No wait for the disk: an answer that a crash of the database takes was not yet reported as whole.
+_SOON = "soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
+
+# One message, by all of its key.
+_THIS = "m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s AND m.id = %(message)s"
+
+# Only while this process answers it: another may have found it silent, and interrupted it.
+_OWN = f"{_THIS} AND m.owner = %(owner)s AND m.status = 'answering'"
+
+# Numbered by the process; again they change nothing.
+_TELL = """
+told AS (
+    INSERT INTO message_events (tenant_id, conversation_id, message_id, n, event, data)
+    SELECT %(tenant)s, %(id)s, %(message)s, %(first)s + x.n - 1, x.event, x.data
+    FROM mine, unnest(%(events)s::text[], %(data)s::text[]) WITH ORDINALITY AS x (event, data, n)
+    ON CONFLICT DO NOTHING)
+"""
+
+# The store tries it twice where a connection breaks: the second attempt changes nothing.
+APPEND = compose(
+    """
+WITH {soon},
+mine AS (
+    UPDATE messages m SET seen_at = now(), document_ids = %(documents)s
+    FROM soon WHERE {own} RETURNING m.stop_asked),
+{tell}
+SELECT stop_asked FROM mine
+""",
+    soon=_SOON, own=_OWN, tell=_TELL,
+)  # fmt: skip
+
+# With the versions of what it cites: a document that changes later is told of beside the answer.
+FINISH = compose(
+    """
+WITH mine AS (
+    UPDATE messages m SET status = %(status)s, error = %(error)s, response = %(response)s::jsonb,
+        document_ids = %(documents)s, finished_at = now(), seen_at = now(),
+        cited = (SELECT coalesce(jsonb_object_agg(d.id, d.content_hash), '{{}}') FROM documents d
+                 WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(cited)s))
+    WHERE {own} RETURNING m.id),
+{tell},
+touched AS (
+    UPDATE conversations c SET updated_at = now() FROM mine
+    WHERE c.tenant_id = %(tenant)s AND c.id = %(id)s)
+SELECT id FROM mine
+""",
+    own=_OWN, tell=_TELL,
+)  # fmt: skip
+
+# Whoever finds the silence ends the answer, with one event more for those who follow it.
+_INTERRUPT = """
+WITH late AS (
+    UPDATE messages m SET status = 'interrupted', error = %(interrupted)s, finished_at = now()
+    WHERE {which} AND m.status = 'answering'
+        AND m.seen_at < now() - make_interval(secs => %(lease)s)
+    RETURNING m.tenant_id, m.conversation_id, m.id)
+INSERT INTO message_events (tenant_id, conversation_id, message_id, n, event, data)
+SELECT l.tenant_id, l.conversation_id, l.id,
+    1 + coalesce((SELECT max(e.n) FROM message_events e WHERE e.tenant_id = l.tenant_id
+        AND e.conversation_id = l.conversation_id AND e.message_id = l.id), 0),
+    'interrupted', '{{"error":' || to_json(%(interrupted)s::text) || '}}'
+FROM late l RETURNING message_id
+"""
+
+# Of one conversation.
+INTERRUPT_LATE = compose(
+    _INTERRUPT, which="m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s"
+)
+
+# Of all conversations of all tenants; needs the owner's rights.
+INTERRUPT_ALL_LATE = compose(_INTERRUPT, which="true")
+
+# Status and events of one snapshot: a status that has ended comes with the last event.
+EVENTS = compose(
+    """
+SELECT m.status, m.seen_at < now() - make_interval(secs => %(lease)s) AS is_late,
+    coalesce((SELECT json_agg(json_build_array(e.n, e.event, e.data) ORDER BY e.n)
+        FROM message_events e WHERE e.tenant_id = %(tenant)s AND e.conversation_id = %(id)s
+        AND e.message_id = %(message)s AND e.n > %(after)s), '[]') AS events
+FROM messages m WHERE {this}
+""",
+    this=_THIS,
+)
+
+# The answering process sees it as it appends: it may be another one than ours.
+ASK_TO_STOP = compose(
+    "UPDATE messages m SET stop_asked = true WHERE {this} AND m.status = 'answering'"
+    " RETURNING m.id",
+    this=_THIS,
+)
+
+# At the message that it was made for: another branch has another one.
+KEEP_SUMMARY = compose(
+    "UPDATE messages m SET summary = %(summary)s, summarised = %(summarised)s"
+    " WHERE {this} RETURNING m.id",
+    this=_THIS,
+)
+
+# Words that the trigger of a deletion left, and answers that ended at the same time.
+FORGET_DELETED = """
+WITH changed AS (
+    UPDATE messages m SET response = response_without(m.response, gone.ids), summary = '',
+        summarised = 0, document_ids = array(SELECT unnest(m.document_ids) EXCEPT
+                                             SELECT unnest(gone.ids))
+    FROM (SELECT tenant_id, conversation_id, id, array_agg(document_id) AS ids
+          FROM messages n, unnest(document_ids) AS document_id
+          WHERE n.status <> 'answering' AND NOT EXISTS (
+              SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
+          GROUP BY tenant_id, conversation_id, id LIMIT %(most)s) gone
+    WHERE m.tenant_id = gone.tenant_id AND m.conversation_id = gone.conversation_id
+        AND m.id = gone.id
+    RETURNING m.tenant_id, m.conversation_id, m.id),
+untold AS (
+    DELETE FROM message_events e USING changed c
+    WHERE e.tenant_id = c.tenant_id AND e.conversation_id = c.conversation_id
+        AND e.message_id = c.id)
+SELECT count(*) FROM changed
+"""
+
+# Of answers that ended long ago: the messages have them whole.
+DROP_EVENTS = """
+DELETE FROM message_events e USING (
+    SELECT tenant_id, conversation_id, id FROM messages m
+    WHERE finished_at < now() - make_interval(days => %(days)s) AND EXISTS (
+        SELECT FROM message_events x WHERE x.tenant_id = m.tenant_id
+            AND x.conversation_id = m.conversation_id AND x.message_id = m.id)
+    LIMIT %(most)s) old
+WHERE e.tenant_id = old.tenant_id AND e.conversation_id = old.conversation_id
+    AND e.message_id = old.id
+"""
