@@ -64,7 +64,7 @@ INSERT INTO message_events (tenant_id, conversation_id, message_id, n, event, da
 SELECT l.tenant_id, l.conversation_id, l.id,
     1 + coalesce((SELECT max(e.n) FROM message_events e WHERE e.tenant_id = l.tenant_id
         AND e.conversation_id = l.conversation_id AND e.message_id = l.id), 0),
-    'interrupted', '{{"error":' || to_json(%(interrupted)s::text) || '}}'
+    'interrupted', '{{"error":' || to_json(%(interrupted)s::text)::text || '}}'
 FROM late l RETURNING message_id
 """
 
