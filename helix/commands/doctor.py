@@ -29,8 +29,9 @@ from helix.settings import Settings, load_settings
 from helix.storage.file_moves import counts
 from helix.storage.indexes import INDEX_NAME
 from helix.storage.objects import delete_objects, put_object, read_object
-from helix.storage.replicas import IDENTITY, LAG, POSITION, problem_of
+from helix.storage.replicas import problem_of
 from helix.storage.statements import upkeep as sql
+from helix.storage.statements.replicas import IDENTITY, LAG, POSITION
 from helix.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:

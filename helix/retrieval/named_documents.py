@@ -15,7 +15,8 @@ from helix.domain.scope import Scope
 from helix.domain.search_space import Fusion
 from helix.overload.long_work import off_loop_if_long
 from helix.storage.connections import Row
-from helix.storage.document_names import MOST_OF_NAME, NAMED
+from helix.storage.document_names import MOST_OF_NAME
+from helix.storage.statements.document_names import NAMED
 from helix.storage.tenant_store import TenantStore
 
 HEAD_START = 0.3

@@ -16,6 +16,7 @@ from psycopg.rows import class_row
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected, Connections, Row
+from helix.storage.statements import embedding_cache as sql
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Task = Literal["document", "query"]
@@ -26,35 +27,6 @@ ENTRY_BYTES = 420
 _LOCK = 7_416_203_311_871_155  # any constant; one process at a time makes room
 _BATCH = 1000
 _LARGEST = EMBEDDING_DIMENSIONS * 4 + ENTRY_BYTES
-_FIND = """
-SELECT key, vector, used_at < now() - interval '1 hour' AS is_stale
-FROM embedding_cache
-WHERE key = ANY(%(keys)s) AND octet_length(vector) <= 6144
-"""
-# Those that another process touches now are left to it: nobody waits, so nobody deadlocks.
-_TOUCH = """
-UPDATE embedding_cache SET used_at = now() WHERE key IN (
-    SELECT key FROM embedding_cache
-    WHERE key = ANY(%(keys)s) AND used_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)
-RETURNING true
-"""
-_PUT = """
-INSERT INTO embedding_cache (key, model, vector)
-SELECT key, %(model)s, vector FROM unnest(%(keys)s::text[], %(vectors)s::bytea[]) AS e (key, vector)
-ON CONFLICT (key) DO NOTHING RETURNING octet_length(vector) AS size
-"""
-_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
-_SIZE = "SELECT coalesce(sum(octet_length(vector) + %s), 0)::bigint FROM embedding_cache"
-_EVICT = """
-DELETE FROM embedding_cache WHERE key IN (
-    SELECT key FROM embedding_cache ORDER BY used_at, key LIMIT %s FOR UPDATE SKIP LOCKED)
-RETURNING octet_length(vector)
-"""
-_MODELS = """
-SELECT model, count(*) AS entries, sum(octet_length(vector) + %s)::bigint AS size,
-       min(used_at) AS oldest
-FROM embedding_cache GROUP BY model ORDER BY size DESC, model
-"""
 
 
 def cache_key(identity: str, task: Task, text: str) -> str:
@@ -93,16 +65,16 @@ class CacheRows:
 
         Their last use is written down only where it is more than an hour ago.
         """
-        rows = await self._fetch(_FIND, {"keys": list(keys)})
+        rows = await self._fetch(sql.FIND, {"keys": list(keys)})
         if stale := [row["key"] for row in rows if row["is_stale"]]:
-            await self._fetch(_TOUCH, {"keys": stale})
+            await self._fetch(sql.TOUCH, {"keys": stale})
         return {row["key"]: unpacked(row["vector"]) for row in rows}
 
     async def put(self, model: str, vectors: Mapping[str, Floats]) -> int:
         """Keep ``vectors``, by key; the bytes that this added."""
         keys = sorted(vectors)  # two that insert the same keys in other orders would deadlock
         packs = [packed(vectors[key]) for key in keys]
-        added = await self._fetch(_PUT, {"model": model, "keys": keys, "vectors": packs})
+        added = await self._fetch(sql.PUT, {"model": model, "keys": keys, "vectors": packs})
         return sum(row["size"] + ENTRY_BYTES for row in added)
 
     def make_room(self, limit: int) -> int:
@@ -112,13 +84,13 @@ class CacheRows:
             the entries dropped; 0 also where another process makes room now.
         """
         with self._connections.connection() as connection, connection.transaction():
-            if not _value(connection, _TRY_LOCK, _LOCK):
+            if not _value(connection, sql.TRY_LOCK, _LOCK):
                 return 0
-            size = int(_value(connection, _SIZE, ENTRY_BYTES))
+            size = int(_value(connection, sql.SIZE, ENTRY_BYTES))
             dropped, excess = 0, size - limit * 9 // 10 if size > limit else 0
             while excess > 0:  # never more than is needed: no entry is larger than _LARGEST
                 count = min(_BATCH, excess // _LARGEST + 1)
-                gone = connection.execute(_EVICT, (count,)).fetchall()
+                gone = connection.execute(sql.EVICT, (count,)).fetchall()
                 if not gone:
                     break
                 dropped += len(gone)
@@ -130,19 +102,19 @@ def purge_unused(connection: Connected, keys: Sequence[str]) -> int:
     """Drop those ``keys`` that no chunk has any more, inside the caller's transaction; how many."""
     if not keys:
         return 0
-    row = connection.execute("SELECT purge_cache(%s)", (list(keys),)).fetchone()
+    row = connection.execute(sql.PURGE, (list(keys),)).fetchone()
     return int(row[0]) if row else 0
 
 
 def cache_models(connection: Connected) -> list[CacheModel]:
     """The contents of the cache by model, the largest first."""
     cursor = connection.cursor(row_factory=class_row(CacheModel))
-    return cursor.execute(_MODELS, (ENTRY_BYTES,)).fetchall()
+    return cursor.execute(sql.MODELS, (ENTRY_BYTES,)).fetchall()
 
 
 def clear_cache(connection: Connected, model: str | None = None) -> int:
     """Drop what is kept of ``model``, an embedder's identity, or of all; how many entries."""
-    statement = "DELETE FROM embedding_cache WHERE %(model)s::text IS NULL OR model = %(model)s"
+    statement = sql.CLEAR
     return connection.execute(statement, {"model": model}).rowcount
 
 

@@ -10,12 +10,7 @@ from pgvector import Vector
 
 from helix.domain.scope import Scope
 from helix.storage.search_scope import Vector1536
-
-# `NaN` is above every number, so that it is the least only where there is no other.
-_NEAREST = """
-SELECT min(embedding <=> %(vector)b) AS distance FROM chunks
-WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::bigint[])
-"""
+from helix.storage.statements import chunks as sql
 
 
 def nearest_of(
@@ -23,4 +18,4 @@ def nearest_of(
 ) -> tuple[str, dict[str, Any]]:
     """The least ``distance`` of the chunks of the tenant of ``scope``, in one row."""
     values = {"vector": Vector(np.asarray(vector, np.float32)), "ids": list(chunk_ids)}
-    return _NEAREST, {**values, "tenant": scope.tenant}
+    return sql.NEAREST, {**values, "tenant": scope.tenant}

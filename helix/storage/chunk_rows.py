@@ -25,34 +25,12 @@ from helix.language.identification import ENGLISH
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.pipelined_connections import Statement
+from helix.storage.statements import chunks as sql
 from helix.storage.term_rows import copy_terms, node_row, write_terms
 
 ChunkRow = tuple[str, str, str, Vector, Jsonb]
 Metadata = dict[str, Any]
 
-# OFFSET 0: the sequence is looked up once
-_RESERVE = """
-SELECT nextval(ids) AS id
-FROM (SELECT pg_get_serial_sequence('chunks', 'id')::regclass AS ids OFFSET 0) named
-CROSS JOIN generate_series(1, %(count)s::int)
-"""
-_COPY = """
-COPY chunks (id, tenant_id, node_id, content, embedding, metadata_) FROM STDIN (FORMAT BINARY)
-"""
-# Without LlamaIndex's own copy of the node: it holds a hash of the whole document, so that it
-# differs after any edit, and says nothing else that the rest does not.
-_STORED = """
-SELECT node_id, content, metadata_ - '_node_content' FROM chunks WHERE document_id = %s
-"""
-_DELETE = "DELETE FROM chunks WHERE document_id = %s AND node_id = ANY(%s)"
-_UPDATE = """
-UPDATE chunks SET metadata_ = %(metadata)s, embedding = coalesce(%(vector)s, embedding)
-WHERE tenant_id = %(tenant)s AND node_id = %(node_id)s
-"""
-_PARK = """
-UPDATE chunks SET metadata_ = jsonb_set(metadata_, '{ordinal}', to_jsonb(%(ordinal)s::int))
-WHERE tenant_id = %(tenant)s AND node_id = %(node_id)s
-"""
 
 _AHEAD = 16  # rows: COPY begins to insert when it has 64 KiB, ten of them
 
@@ -96,7 +74,7 @@ def replace_chunks(
         ValueError: a new node has no vector, or one of another width than 1536.
         StaleChunks: a node without vector is not stored under its embedding key.
     """
-    rows = [] if reserved is not None else connection.execute(_STORED, (document_id,)).fetchall()
+    rows = [] if reserved is not None else connection.execute(sql.STORED, (document_id,)).fetchall()
     stored = {node_id: _Stored(content, metadata) for node_id, content, metadata in rows}
     staying, new = dict[str, BaseNode](), list[BaseNode]()
     for node in nodes:
@@ -107,7 +85,7 @@ def replace_chunks(
             new.append(node)
     gone = [node_id for node_id in stored if node_id not in staying]
     if gone:
-        connection.execute(_DELETE, (document_id, gone))
+        connection.execute(sql.DELETE, (document_id, gone))
     changed, embedded_anew = _update(connection, tenant, document_id, stored, staying)
     _add(connection, tenant, document_id, new, language, terms, reserved)
     # what only moved has the terms it had
@@ -166,10 +144,10 @@ def _update(
     with connection.cursor() as cursor:
         for node_id, parking in _in_turn({n: stored[n].ordinal for n in values}, moves):
             if parking is None:
-                cursor.execute(_UPDATE, values[node_id])
+                cursor.execute(sql.UPDATE, values[node_id])
             else:
                 parked = {"tenant": tenant, "node_id": node_id, "ordinal": parking}
-                cursor.execute(_PARK, parked)
+                cursor.execute(sql.PARK, parked)
     anew = [staying[node_id] for node_id, row in values.items() if row["vector"] is not None]
     return len(values), anew
 
@@ -216,7 +194,7 @@ def chunk_row(
 
 def reserving(count: int) -> Statement:
     """The statement that reserves ``count`` fresh values of chunks.id, as rows of ``id``."""
-    return _RESERVE, {"count": count}
+    return sql.RESERVE_IDS, {"count": count}
 
 
 def reserve_ids(connection: Connected, count: int) -> list[int]:
@@ -226,7 +204,7 @@ def reserve_ids(connection: Connected, count: int) -> list[int]:
 
 def copy_chunks(connection: Connected, ids: Sequence[int], rows: Iterable[ChunkRow]) -> None:
     """Insert ``rows`` by binary COPY under reserved ``ids``, one for each."""
-    with connection.cursor().copy(_COPY) as copy:
+    with connection.cursor().copy(sql.COPY) as copy:
         copy.set_types(["int8", "text", "text", "text", "vector", "jsonb"])
         for number, row in zip(ids, rows, strict=True):
             copy.write_row((number, *row))
@@ -255,7 +233,7 @@ def _metadata(node: BaseNode, document_id: int, marks: dict[str, int] | None = N
 
 
 def _without_copy(metadata: Metadata) -> Metadata:
-    """The metadata as _STORED gives it back: through JSON, which has no tuples."""
+    """The metadata as sql.STORED gives it back: through JSON, which has no tuples."""
     rest = {key: value for key, value in metadata.items() if key != "_node_content"}
     back: Metadata = json.loads(json.dumps(rest))
     return back

@@ -27,7 +27,10 @@ from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
 from helix.storage.pool_callbacks import given_back, go_on_connecting
-from helix.storage.replicas import IDENTITY, POSITION, Identity, Replicas
+from helix.storage.replicas import Identity, Replicas
+from helix.storage.statements import replicas
+from helix.storage.statements import sessions as sql
+from helix.storage.statements.upkeep import ANSWERS
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool
 
@@ -43,27 +46,6 @@ PING_SECONDS = 2
 RECONNECT_SECONDS = 2
 """Seconds that a pool tries by itself to reach a database that is gone; after that it does where
 a request waits. psycopg's 300 would back off to minutes, and a restarted database stay unseen."""
-
-ROLE = "helix_app"
-"""The role of a tenant's transactions, which may see the tenant's rows only."""
-
-# Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
-# And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
-_READ_SETTINGS = f"SET ROLE {ROLE}; SET plan_cache_mode = force_generic_plan; SET jit = off"
-# A pooler gives each transaction another server's session: what is set for one must end with it.
-_POOLED_SETTINGS = (
-    f", set_config('role', '{ROLE}', true),"
-    " set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)"
-)
-
-_MAY_ACT = """
-SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
-                               WHERE rolname = %(role)s), false),
-       coalesce(row_security_active(to_regclass('chunks')), false)
-"""
-_SET_TENANT = "set_config('helix.tenant', %(tenant)s, true)"
-_AS_TENANT = f"SELECT {_SET_TENANT}"
-_AS_TENANT_IN_ROLE = f"{_AS_TENANT}, set_config('role', '{ROLE}', true)"
 
 
 def unavailable(error: psycopg.Error) -> StoreUnavailable:
@@ -183,13 +165,13 @@ class Connections:
     ) -> list[Row] | None:
         """The rows from the replica whose turn it is; None where the primary has to be asked."""
         if self._identity is None:
-            (row,) = await self.fetch(IDENTITY, {}, tenant)
+            (row,) = await self.fetch(replicas.IDENTITY, {}, tenant)
             self._identity = (row["cluster"], row["name"])
         if (replica := self._replicas.pick(self._identity)) is None:
             return None
-        (row,) = await self.fetch(POSITION, {}, tenant)
+        (row,) = await self.fetch(replicas.POSITION, {}, tenant)
         return await self._replicas.read(
-            replica, _SET_TENANT + settings, statement, values, tenant, row["position"]
+            replica, sql.SET_TENANT + settings, statement, values, tenant, row["position"]
         )
 
     async def ping(self) -> bool:
@@ -199,7 +181,7 @@ class Connections:
                 async with asyncio.timeout(PING_SECONDS):
                     await self._pinging.open()
                     async with self._pinging.connection() as connection:
-                        await connection.execute("SELECT 1")
+                        await connection.execute(ANSWERS)
                 return True
             except (psycopg.Error, TimeoutError):
                 continue
@@ -211,14 +193,14 @@ class Connections:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
         pool = self._reading_blocking if self._runner.is_current() else self._reading
         if self._pooled:
-            settings = _POOLED_SETTINGS + settings
+            settings = sql.POOLED_SETTINGS + settings
         for last_try in (False, True):
             try:
                 await pool.open()
                 async with pool.connection() as connection:
                     self.reads_started += 1
                     _, rows = await connection.read(
-                        (_AS_TENANT + settings, {"tenant": tenant}), (statement, values)
+                        (sql.AS_TENANT + settings, {"tenant": tenant}), (statement, values)
                     )
                     return rows
             except psycopg.OperationalError as error:
@@ -267,13 +249,13 @@ class Connections:
     @contextmanager
     def transaction(self, tenant: str, settings: str = "") -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
-        become = _AS_TENANT_IN_ROLE + settings, {"tenant": tenant}
+        become = sql.AS_TENANT_IN_ROLE + settings, {"tenant": tenant}
         with _translated(), self._writing.transaction(become) as connection:
             yield connection
 
     def ask(self, tenant: str, statement: str, values: dict[str, Any]) -> list[Row]:
         """All rows of one statement as ``tenant``, over the connections of writes, for threads."""
-        become = _AS_TENANT_IN_ROLE, {"tenant": tenant}
+        become = sql.AS_TENANT_IN_ROLE, {"tenant": tenant}
         with _translated():
             return self._writing.read(become, (statement, values))[1]
 
@@ -284,7 +266,10 @@ class Connections:
         Postgres has no COPY under row-level security. What is written names its tenant, and every
         reference of a row carries it (db/schema.sql), so no row can hang on another tenant's.
         """
-        with _translated(), self._writing.transaction((_AS_TENANT, {"tenant": tenant})) as loading:
+        with (
+            _translated(),
+            self._writing.transaction((sql.AS_TENANT, {"tenant": tenant})) as loading,
+        ):
             yield loading
 
     def check_role(self) -> None:
@@ -295,7 +280,7 @@ class Connections:
                 answer.
         """
         with self.connection() as connection:
-            row = connection.execute(_MAY_ACT, {"role": ROLE}).fetchone()
+            row = connection.execute(sql.MAY_ACT, {"role": sql.ROLE}).fetchone()
             if not self._pooled:
                 _require_direct(connection)
         if self._pooled:
@@ -307,7 +292,8 @@ class Connections:
         if row is None or not row[1]:
             name = row[0] if row else "of DATABASE_URL"
             raise StoreUnavailable(
-                f"the role {name} may not act as {ROLE}: have it granted, GRANT {ROLE} TO {name};"
+                f"the role {name} may not act as {sql.ROLE}: have it granted,"
+                f" GRANT {sql.ROLE} TO {name};"
                 " where there is no such role, run `python -m db.migrate`"
             )
         if row[2]:
@@ -358,11 +344,8 @@ def _pool_options(*, pooled: bool) -> dict[str, Any]:
 
 
 def _require_direct(connection: Connected) -> None:
-    """Raise StoreUnavailable where a pooler stands between the connection and the database.
-
-    A pooler gives its clients a process id of its own making.
-    """
-    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    """Raise StoreUnavailable where a pooler stands between the connection and the database."""
+    row = connection.execute(sql.BACKEND).fetchone()
     if row != (connection.info.backend_pid,):
         raise StoreUnavailable(
             "DATABASE_URL leads to a pooler, such as PgBouncer: put its address into"
@@ -372,9 +355,9 @@ def _require_direct(connection: Connected) -> None:
 
 def become(connection: Connected, tenant: str) -> None:
     """Act as ``tenant`` until the transaction that is open on ``connection`` ends."""
-    connection.execute(_AS_TENANT_IN_ROLE, {"tenant": tenant})
+    connection.execute(sql.AS_TENANT_IN_ROLE, {"tenant": tenant})
 
 
 async def _ready_to_read(connection: AsyncConnected) -> None:
     await register_vector_async(connection)
-    await connection.execute(_READ_SETTINGS)
+    await connection.execute(sql.READ_SETTINGS)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.domain.search_space import LISTED
 from helix.storage.connections import Row
-from helix.storage.search_scope import (
-    HIT_COLUMNS,
-    JOIN_HITS,
-    Search,
-    Vector1536,
-    hit_of,
-    near_ctes,
-    scope_ctes,
-    search_values,
-)
+from helix.storage.search_scope import Search, Vector1536, hit_of, search_values
+from helix.storage.statements.dense_search import dense_statement
 
 FEWER = 20
 """Chunks that are listed at first: the 30 more of LISTED take a tenth of the search."""
@@ -48,17 +39,6 @@ def dense_search(vector: Vector1536, top_k: int, scope: Scope, ef_search: int) -
 
     statement = dense_statement(tuple(scope.filters()))
     return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits, widened)
-
-
-@lru_cache
-def dense_statement(narrowed_by: tuple[str, ...]) -> str:
-    """The search of a scope that these fields narrow."""
-    return f"""
-WITH {scope_ctes(narrowed_by)} {near_ctes(narrowed_by)}
-SELECT {HIT_COLUMNS}, (SELECT max(distance) FROM near) AS border
-FROM (SELECT * FROM near ORDER BY distance, id LIMIT %(top_k)s) h {JOIN_HITS}
-ORDER BY h.distance, h.id
-"""
 
 
 def _hits(rows: list[Row]) -> list[Hit]:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from helix.storage.cache_rows import purge_unused
 from helix.storage.connections import Connected
-from helix.storage.document_sources import LOCK_SOURCE
+from helix.storage.statements import document_deletes as sql
+from helix.storage.statements import document_sources
 from helix.storage.stored_bytes import drop_bytes
-
-# All of a document at once, or the cascade would count each chunk in a statement of its own.
-_DROP_TERMS = """
-DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (
-    SELECT id FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s)
-"""
 
 
 def delete_document(connection: Connected, tenant: str, reference: str) -> int:
@@ -24,9 +19,7 @@ def delete_document(connection: Connected, tenant: str, reference: str) -> int:
         how many documents there were: 0 or 1 (2 where a source is named as another's id).
     """
     rows = connection.execute(
-        "SELECT id, source_uri FROM documents"
-        " WHERE tenant_id = %(tenant)s"
-        " AND (source_uri = %(reference)s OR id::text = %(reference)s) ORDER BY source_uri",
+        sql.REFERRED,
         {"tenant": tenant, "reference": reference},
     ).fetchall()
     return sum(delete_one(connection, tenant, number, source) for number, source in rows)
@@ -35,34 +28,28 @@ def delete_document(connection: Connected, tenant: str, reference: str) -> int:
 def delete_everything(connection: Connected, tenant: str) -> None:
     """Delete every document of a tenant inside the caller's transaction, unneeded files too."""
     whose = {"tenant": tenant}
-    # the document's row first, as a write does, or the two would deadlock
-    connection.execute(
-        "SELECT FROM documents WHERE tenant_id = %(tenant)s ORDER BY id FOR UPDATE", whose
-    )
-    connection.execute("DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s", whose)
+    connection.execute(sql.HOLD_ALL, whose)
+    connection.execute(sql.DROP_ALL_TERMS, whose)
     chunks = connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %(tenant)s RETURNING metadata_ ->> 'embedding_key'",
+        sql.DELETE_ALL_CHUNKS,
         whose,
     ).fetchall()
-    gone = connection.execute(
-        "DELETE FROM documents WHERE tenant_id = %(tenant)s RETURNING tenant_id, file_hash", whose
-    ).fetchall()
+    gone = connection.execute(sql.DELETE_ALL, whose).fetchall()
     purge_unused(connection, [key for (key,) in chunks if key])
     drop_bytes(connection, gone)
 
 
 def delete_one(connection: Connected, tenant: str, document_id: int, source_uri: str) -> int:
     """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
-    connection.execute(LOCK_SOURCE, {"tenant": tenant, "source_uri": source_uri})
+    connection.execute(document_sources.LOCK, {"tenant": tenant, "source_uri": source_uri})
     which = {"tenant": tenant, "id": document_id}
-    connection.execute(_DROP_TERMS, which)
+    connection.execute(sql.DROP_TERMS, which)
     chunks = connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s"
-        " RETURNING metadata_ ->> 'embedding_key'",
+        sql.DELETE_CHUNKS,
         which,
     ).fetchall()
     row = connection.execute(
-        "DELETE FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING file_hash",
+        sql.DELETE,
         which,
     ).fetchone()
     purge_unused(connection, [key for (key,) in chunks if key])

@@ -10,71 +10,16 @@ from psycopg.rows import dict_row
 from helix.domain.names import document_names
 from helix.storage.connections import Connected
 from helix.storage.pipelined_connections import Statement
+from helix.storage.statements import document_names as sql
 
 MOST_OF_NAME = 500
 """Documents of one name that are looked at: a name of more says little of which is meant."""
-
-_DOCUMENT = """
-SELECT source_uri, title, file_name, facts FROM documents
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-"""
-_FORGET = """
-DELETE FROM document_names WHERE tenant_id = %(tenant)s
-    AND document_id = (
-        SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s)
-    AND (kind, name) NOT IN (SELECT * FROM unnest(%(kinds)s::text[], %(names)s::text[]))
-"""
-_REMEMBER = """
-INSERT INTO document_names (tenant_id, document_id, kind, name)
-SELECT %(tenant)s, d.id, named.kind, named.name
-FROM documents d CROSS JOIN unnest(%(kinds)s::text[], %(names)s::text[]) AS named (kind, name)
-WHERE d.tenant_id = %(tenant)s AND d.source_uri = %(source_uri)s
-ON CONFLICT DO NOTHING
-"""
-# Names that are no period's point at documents; periods tell which of these are meant, and where no
-# other name points anywhere they do. Each name is one look into the index, cut off at a bound: a
-# tenant whose documents are all one company's gains nothing from that company's name.
-NAMED = """
-WITH called AS MATERIALIZED (
-    SELECT n.name, n.kind, n.document_id FROM unnest(%(called)s::text[]) AS asked (name)
-    CROSS JOIN LATERAL (
-        SELECT name, kind, document_id FROM document_names
-        WHERE tenant_id = %(tenant)s AND name = asked.name LIMIT %(most)s + 1) n
-),
-pointed AS MATERIALIZED (
-    SELECT name, kind, document_id FROM (
-        SELECT *, count(*) OVER (PARTITION BY name, kind) AS n FROM called) counted
-    WHERE n <= %(most)s
-),
-timed AS MATERIALIZED (
-    SELECT n.name, n.kind, n.document_id FROM unnest(%(periods)s::text[]) AS asked (name)
-    CROSS JOIN LATERAL (
-        SELECT name, kind, document_id FROM document_names
-        WHERE tenant_id = %(tenant)s AND name = asked.name AND NOT EXISTS (SELECT FROM pointed)
-        LIMIT %(most)s + 1) n
-),
-of_period AS MATERIALIZED (
-    SELECT name, kind, document_id FROM (
-        SELECT *, count(*) OVER (PARTITION BY name) AS n FROM timed) counted
-    WHERE n <= %(most)s
-    UNION
-    SELECT n.name, n.kind, n.document_id
-    FROM (SELECT DISTINCT document_id FROM pointed) p JOIN document_names n
-        ON n.tenant_id = %(tenant)s AND n.document_id = p.document_id AND n.kind = 'period'
-        AND n.name = ANY(%(periods)s)
-)
-SELECT f.name, f.kind, f.document_id, d.title, d.facts ->> 'kind' AS document_kind,
-       d.facts ->> 'period_end' AS period_end
-FROM (SELECT * FROM pointed UNION ALL SELECT * FROM of_period) f
-JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = f.document_id AND d.status = 'ready'
-ORDER BY f.document_id, f.kind, f.name
-"""
 
 
 def write_names(connection: Connected, tenant: str, document_id: int) -> None:
     """Make the names of a tenant's stored document those of its title, file and facts."""
     which = {"tenant": tenant, "id": document_id}
-    row = connection.cursor(row_factory=dict_row).execute(_DOCUMENT, which).fetchone()
+    row = connection.cursor(row_factory=dict_row).execute(sql.DOCUMENT, which).fetchone()
     if row is None:
         return
     for statement, values in naming(tenant, **row):
@@ -90,4 +35,4 @@ def naming(
         "tenant": tenant, "source_uri": source_uri,
         "kinds": [kind for kind, _ in found], "names": [name for _, name in found],
     }  # fmt: skip
-    return (_FORGET, values), (_REMEMBER, values)
+    return (sql.FORGET, values), (sql.REMEMBER, values)

@@ -4,35 +4,10 @@ from __future__ import annotations
 
 from helix.storage.connections import Connected
 from helix.storage.pipelined_connections import Statement
+from helix.storage.statements import document_sources as sql
 
 UPLOADED = "upload:"
 """The beginning of an upload's source_uri, where its client did not ask for one."""
-
-LOCK_SOURCE = """
-SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))
-"""
-"""One writer of a source at a time: two that race a delete would both insert its old id."""
-
-_OWN = "SELECT FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s"
-_OF_SAME_BYTES = """
-SELECT d.id, d.source_uri FROM documents d
-WHERE d.tenant_id = %(tenant)s AND d.content_hash = %(content_hash)s AND d.status = 'ready'
-    AND (starts_with(d.source_uri, %(uploaded)s) OR EXISTS (
-        SELECT FROM document_sources s WHERE s.tenant_id = d.tenant_id AND s.document_id = d.id
-            AND s.source_uri = %(source_uri)s))
-ORDER BY d.id LIMIT 1
-"""
-_ADD = """
-INSERT INTO document_sources (tenant_id, source_uri, document_id, content_hash)
-VALUES (%(tenant)s, %(source_uri)s, %(document_id)s, %(content_hash)s)
-ON CONFLICT (tenant_id, source_uri) DO UPDATE
-SET document_id = excluded.document_id, content_hash = excluded.content_hash
-"""
-_SETTLE = """
-DELETE FROM document_sources WHERE tenant_id = %(tenant)s AND (source_uri = %(source_uri)s
-    OR (content_hash <> %(content_hash)s AND document_id = (
-        SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s)))
-"""
 
 
 def source_of_same_bytes(
@@ -47,9 +22,12 @@ def source_of_same_bytes(
         "tenant": tenant, "source_uri": source_uri, "content_hash": content_hash,
         "uploaded": UPLOADED,
     }  # fmt: skip
-    if source_uri.startswith(UPLOADED) or connection.execute(_OWN, values).fetchone() is not None:
+    if (
+        source_uri.startswith(UPLOADED)
+        or connection.execute(sql.OWN, values).fetchone() is not None
+    ):
         return source_uri
-    found = connection.execute(_OF_SAME_BYTES, values).fetchone()
+    found = connection.execute(sql.OF_SAME_BYTES, values).fetchone()
     if found is None:
         return source_uri
     document_id, known = found
@@ -65,7 +43,7 @@ def add_source(
         "tenant": tenant, "document_id": document_id, "source_uri": source_uri,
         "content_hash": content_hash,
     }  # fmt: skip
-    connection.execute(_ADD, values)
+    connection.execute(sql.ADD, values)
 
 
 def settling(tenant: str, source_uri: str, content_hash: str) -> Statement:
@@ -73,4 +51,4 @@ def settling(tenant: str, source_uri: str, content_hash: str) -> Statement:
 
     Those are its sources no more, and ``source_uri`` is nobody's further source.
     """
-    return _SETTLE, {"tenant": tenant, "source_uri": source_uri, "content_hash": content_hash}
+    return sql.SETTLE, {"tenant": tenant, "source_uri": source_uri, "content_hash": content_hash}

@@ -26,41 +26,14 @@ from helix.storage.chunk_rows import (
 )
 from helix.storage.connections import Connected, Connections, WritingConnection
 from helix.storage.document_names import naming
-from helix.storage.document_sources import LOCK_SOURCE, settling
+from helix.storage.document_sources import settling
 from helix.storage.layout_rows import replace_layout
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of
+from helix.storage.statements import document_sources
+from helix.storage.statements import document_writes as sql
+from helix.storage.statements import embedding_space as spaces
 from helix.storage.stored_bytes import drop_bytes
 from helix.storage.term_rows import text_of, write_terms
-
-_CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTHING"
-_SHARE_CLAIM = "SELECT 1 FROM embedding_space WHERE identity = %s FOR SHARE"
-_LOCK_CLAIM = "SELECT identity FROM embedding_space FOR UPDATE"
-_RECLAIM = "UPDATE embedding_space SET identity = %s, claimed_at = now()"
-_STORED = """
-SELECT id, file_hash, language, edits FROM documents
-WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
-"""
-_UPSERT_DOCUMENT = """
-INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
-                       outline, warnings, origin, file_hash, language, tags, file_name, facts)
-VALUES (%(tenant)s, coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
-        %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
-        %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s, %(language)s,
-        coalesce(%(tags)s::text[], '{}'), %(file_name)s, %(facts)s)
-ON CONFLICT (tenant_id, source_uri) DO UPDATE
-SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
-    text = excluded.text, media = excluded.media, size = excluded.size,
-    outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
-    file_hash = excluded.file_hash, language = excluded.language,
-    file_name = excluded.file_name, facts = excluded.facts,
-    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
-RETURNING id, xmax = 0 AS is_new
-"""
-_RESERVE = """
-SELECT coalesce(
-    (SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s),
-    nextval(pg_get_serial_sequence('documents', 'id'))) AS id
-"""
 
 
 @dataclass(frozen=True)
@@ -100,23 +73,22 @@ def claim_embedder(connection: Connected, identity: str) -> None:
     Raises:
         EmbedderMismatch: chunks of another embedder are stored.
     """
-    # Locked only where it is ours: two that share a lock and each want it alone would deadlock.
-    if connection.execute(_SHARE_CLAIM, (identity,)).fetchone():
+    if connection.execute(spaces.SHARE, (identity,)).fetchone():
         return
-    connection.execute(_CLAIM, (identity,))
-    row = connection.execute(_LOCK_CLAIM).fetchone()
+    connection.execute(spaces.CLAIM, (identity,))
+    row = connection.execute(spaces.HOLD).fetchone()
     assert row is not None
     if row[0] == identity:
         return
-    if connection.execute("SELECT 1 WHERE any_chunks()").fetchone():
+    if connection.execute(spaces.IS_USED).fetchone():
         raise EmbedderMismatch(mismatch_message(row[0], identity))
-    connection.execute(_RECLAIM, (identity,))
+    connection.execute(spaces.RECLAIM, (identity,))
 
 
 def reserved_id_of(connections: Connections, tenant: str, source_uri: str) -> int:
     """The id of the tenant's document from ``source_uri``: the stored one, or a fresh one."""
     values = {"tenant": tenant, "source_uri": source_uri}
-    return int(connections.ask(tenant, _RESERVE, values)[0]["id"])
+    return int(connections.ask(tenant, sql.RESERVE, values)[0]["id"])
 
 
 def write_document(
@@ -159,7 +131,7 @@ def replace_document(
     """
     _check_slices(record.text, nodes)
     source = {"tenant": tenant, "source_uri": record.source_uri}
-    _, found = connection.read((LOCK_SOURCE, source), (_STORED, source))
+    _, found = connection.read((document_sources.LOCK, source), (sql.STORED, source))
     stored = found[0] if found else None
     if expected and (stored is None or reserved_id not in (None, stored["id"])):
         raise DocumentGone("the document was deleted while it was being read")
@@ -167,7 +139,7 @@ def replace_document(
     language = _language(record.text, nodes, tenant, terms)
     columns = _columns(record, kept) | {"tenant": tenant, "id": reserved_id, "language": language}
     (written,), *_, ids = connection.read(
-        (_UPSERT_DOCUMENT, columns),
+        (sql.UPSERT, columns),
         *naming(tenant, record.source_uri, **kept),
         settling(tenant, record.source_uri, record.content_hash),
         reserving(0 if stored else len(nodes)),
@@ -193,7 +165,7 @@ def _check_slices(text: str, nodes: Sequence[BaseNode]) -> None:
 
 
 def _columns(record: DocumentRecord, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of ``_UPSERT_DOCUMENT`` that come from ``record``, with ``kept`` of ``edited``."""
+    """The values of ``UPSERT`` that come from ``record``, with ``kept`` of ``edited``."""
     return {
         **vars(record),
         **kept,
@@ -226,7 +198,5 @@ def edited(record: DocumentRecord, edits: Mapping[str, Any]) -> dict[str, Any]:
 
 def edits_of(connection: Connected, tenant: str, source_uri: str) -> dict[str, Any]:
     """People's edits of a tenant's stored source; nothing where it is not stored."""
-    found = connection.execute(
-        "SELECT edits FROM documents WHERE tenant_id = %s AND source_uri = %s", (tenant, source_uri)
-    ).fetchone()
+    found = connection.execute(sql.EDITS, (tenant, source_uri)).fetchone()
     return dict(found[0]) if found else {}

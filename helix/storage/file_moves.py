@@ -15,6 +15,7 @@ from psycopg.rows import dict_row
 
 from helix.storage.connections import Connected, Row
 from helix.storage.objects import delete_objects, put_object
+from helix.storage.statements import file_moves as sql
 from helix.storage.stored_bytes import stored_file
 from helix.storage.tenant_store import TenantStore
 
@@ -22,53 +23,6 @@ LEASE = "1 hour"
 """The time that a process may take from naming an object until its name is in ``files``."""
 _AT_ONCE = 500
 """Objects of one deletion; S3 takes 1,000."""
-
-# A file that another process is moving is skipped. Two processes may begin at once: then the object
-# of the second stays loose.
-_NEXT = """
-SELECT tenant_id, content_hash FROM files f
-WHERE data IS NOT NULL
-    AND EXISTS (SELECT FROM documents d
-        WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)
-    AND NOT EXISTS (SELECT FROM run_files r
-        WHERE r.file_hash = f.content_hash AND r.tenant_id = f.tenant_id)
-    AND NOT EXISTS (SELECT FROM loose_objects o
-        WHERE o.content_hash = f.content_hash AND o.tenant_id = f.tenant_id AND o.due_at > now())
-ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED
-"""
-_RESERVE = """
-INSERT INTO loose_objects (place, tenant_id, content_hash, due_at)
-VALUES (%(place)s, %(tenant_id)s, %(content_hash)s, now() + %(lease)s::interval)
-"""
-# Not in the last minutes of its lease: another process could find the object due before the commit.
-_END_LEASE = """
-DELETE FROM loose_objects WHERE place = %(place)s AND due_at > now() + interval '10 minutes'
-"""
-_MOVE = """
-UPDATE files SET data = NULL, place = %(place)s
-WHERE tenant_id = %(tenant_id)s AND content_hash = %(content_hash)s AND data IS NOT NULL
-"""
-# Inserted again where it is gone: the object may have been put after its deletion.
-_RELEASE = """
-INSERT INTO loose_objects (place, tenant_id, content_hash)
-VALUES (%(place)s, %(tenant_id)s, %(content_hash)s)
-ON CONFLICT (place) DO UPDATE SET due_at = now()
-"""
-# Only below the configured address: a restored copy of the database, with another bucket or none,
-# deletes nothing of the original's.
-_DUE = """
-SELECT place FROM loose_objects o
-WHERE due_at <= now() AND starts_with(place, %(below)s)
-    AND NOT EXISTS (SELECT FROM files f WHERE f.place = o.place)
-ORDER BY due_at LIMIT %(most)s FOR UPDATE SKIP LOCKED
-"""
-_DELETED = "DELETE FROM loose_objects WHERE place = ANY(%s)"
-_COUNTS = """
-SELECT (SELECT count(*) FROM files WHERE place IS NOT NULL) AS moved,
-    (SELECT count(*) FROM files f WHERE data IS NOT NULL AND EXISTS (SELECT FROM documents d
-        WHERE d.file_hash = f.content_hash AND d.tenant_id = f.tenant_id)) AS waiting,
-    (SELECT count(*) FROM loose_objects WHERE due_at <= now()) AS loose
-"""
 
 
 def move_next_file(store: TenantStore, address: str) -> bool:
@@ -93,29 +47,29 @@ def move_next_file(store: TenantStore, address: str) -> bool:
     finally:
         if not moved:
             with store.connection() as connection:
-                connection.execute(_RELEASE, reserved)
+                connection.execute(sql.RELEASE, reserved)
     return True
 
 
 def _reserve_object(connection: Connected, address: str) -> Row | None:
     """A file to move, with the name of its object, which then stands in ``loose_objects``."""
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(_NEXT).fetchone()
+        found = cursor.execute(sql.NEXT).fetchone()
         if found is None:
             return None
         # The name is never used again, so what deletes an object cannot hit the next of the same
         # bytes. It does not show a tenant's name to whoever may list the bucket.
         whose = sha256(found["tenant_id"].encode()).hexdigest()[:32]
         place = f"{address}/{whose}/{found['content_hash']}-{token_hex(8)}"
-        cursor.execute(_RESERVE, {**found, "place": place, "lease": LEASE})
+        cursor.execute(sql.RESERVE, {**found, "place": place, "lease": LEASE})
         return {**found, "place": place}
 
 
 def _record_move(store: TenantStore, reserved: Row) -> bool:
     """True if the file is in its object now; False where it was deleted, or the lease was over."""
     with store.connection() as connection, connection.transaction() as transaction:
-        taken = connection.execute(_END_LEASE, reserved).rowcount
-        if taken and connection.execute(_MOVE, reserved).rowcount:
+        taken = connection.execute(sql.END_LEASE, reserved).rowcount
+        if taken and connection.execute(sql.MOVE, reserved).rowcount:
             return True
         raise psycopg.Rollback(transaction)
     return False
@@ -130,17 +84,17 @@ def delete_loose_objects(store: TenantStore, address: str) -> int:
     """
     values = {"below": f"{address}/", "most": _AT_ONCE}
     with store.connection() as connection:
-        places = [place for (place,) in connection.execute(_DUE, values).fetchall()]
+        places = [place for (place,) in connection.execute(sql.DUE, values).fetchall()]
     if places:  # no process can use an object that is due: no lock is needed, and no connection
         delete_objects(places)
         with store.connection() as connection:
-            connection.execute(_DELETED, (places,))
+            connection.execute(sql.DELETED, (places,))
     return len(places)
 
 
 def counts(connection: Connected) -> dict[str, int]:
     """Counts of files ``moved`` to a bucket or ``waiting`` to be, and of ``loose`` objects due."""
     with connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(_COUNTS).fetchone()
+        found = cursor.execute(sql.COUNTS).fetchone()
     assert found is not None
     return dict(found)

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.storage.connections import Connected
+from helix.storage.statements import indexes as statements
 
 HALF = f"halfvec({EMBEDDING_DIMENSIONS})"
 """The vector index's form of a vector, in which it is searched: both casts must be the same."""
@@ -23,7 +24,6 @@ TERMS_NAME = "chunk_terms_keys"
 # any constants; pg_advisory_lock's keys for changes of either index, taken in this order
 VECTORS_LOCK, _TERMS_LOCK = 7_416_203_311_871_154, 7_416_203_311_871_158
 _FOLDING = 7_416_203_311_871_156  # count_terms (db/schema.sql) takes it too
-_EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
 _BYTES_PER_CHUNK = EMBEDDING_DIMENSIONS * 2 + 2048  # its vector and share of the graph, and room
 _LEAST_MB, _MOST_MB = 64, 1024
 
@@ -48,11 +48,12 @@ def drop_if_empty(connection: Connected) -> bool:
     """Drop the index if there is nothing in it; whether it did. Needs autocommit."""
     with connection.transaction():
         for lock in (VECTORS_LOCK, _TERMS_LOCK):
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock,))
-        if connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
+            connection.execute(statements.LOCK, (lock,))
+        if connection.execute(statements.ANY_CHUNK).fetchone():
             return False
         for name in (INDEX_NAME, TERMS_NAME):
-            connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
+            drop = sql.SQL(statements.DROP).format(index=sql.Identifier(name))
+            connection.execute(drop)
     return True
 
 
@@ -64,13 +65,12 @@ def build_if_missing(connection: Connected) -> bool:
 
 def build_vectors_if_missing(connection: Connected) -> bool:
     """The vector index; whether it was missing."""
-    row = connection.execute(_EXISTS, (INDEX_NAME,)).fetchone()
+    row = connection.execute(statements.EXISTS, (INDEX_NAME,)).fetchone()
     if row and row[0]:
         return False
     try:
         _build(connection, workers=None)
     except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
-        # a parallel build shares its memory through /dev/shm, which containers keep small
         _logger.warning("not enough shared memory for a parallel index build: building serially")
         _build(connection, workers=0)
     return True
@@ -83,13 +83,13 @@ def build_terms_if_missing(connection: Connected) -> bool:
     at times.
     """
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TERMS_LOCK,))
-        row = connection.execute(_EXISTS, (TERMS_NAME,)).fetchone()
+        connection.execute(statements.LOCK, (_TERMS_LOCK,))
+        row = connection.execute(statements.EXISTS, (TERMS_NAME,)).fetchone()
         if row and row[0]:
             return False
-        connection.execute("SELECT set_config('maintenance_work_mem', '256MB', true)")
-        connection.execute("SELECT build_terms()")
-    connection.execute("ANALYZE chunk_terms, term_counts")
+        connection.execute(statements.BUILD_MEMORY, ("256MB",))
+        connection.execute(statements.BUILD_TERMS)
+    connection.execute(statements.ANALYZE_TERMS)
     return True
 
 
@@ -99,21 +99,22 @@ def fold_counts(connection: Connected) -> None:
     A search reads every line that is not added up. Where another process is at it, it is left.
     """
     with connection.transaction():
-        row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (_FOLDING,)).fetchone()
+        row = connection.execute(statements.TRY_LOCK, (_FOLDING,)).fetchone()
         if row and row[0]:
-            connection.execute("SELECT fold_term_changes()")
-    connection.execute("VACUUM term_changes")
+            connection.execute(statements.FOLD_TERMS)
+    connection.execute(statements.VACUUM_CHANGES)
 
 
 def _build(connection: Connected, workers: int | None) -> None:
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (VECTORS_LOCK,))
-        row = connection.execute("SELECT count(*) FROM chunks").fetchone()
+        connection.execute(statements.LOCK, (VECTORS_LOCK,))
+        row = connection.execute(statements.COUNT_CHUNKS).fetchone()
         memory = build_memory(row[0] if row else 0)
-        connection.execute("SELECT set_config('maintenance_work_mem', %s, true)", (memory,))
+        connection.execute(statements.BUILD_MEMORY, (memory,))
         if workers is not None:
-            connection.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-        create = sql.SQL("CREATE INDEX IF NOT EXISTS {} ON chunks USING {}")
-        definition = sql.SQL(vector_index("embedding"))
-        connection.execute(create.format(sql.Identifier(INDEX_NAME), definition))
-    connection.execute("ANALYZE chunks")
+            connection.execute(statements.BUILD_SERIALLY)
+        create = sql.SQL(statements.CREATE_VECTORS).format(
+            index=sql.Identifier(INDEX_NAME), method=sql.SQL(vector_index("embedding"))
+        )
+        connection.execute(create)
+    connection.execute(statements.ANALYZE_CHUNKS)

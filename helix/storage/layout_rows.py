@@ -11,23 +11,12 @@ from psycopg.types.json import Jsonb
 from helix.domain.pages import PrintedPage, WordBox, unpack_words
 from helix.domain.tables import Table
 from helix.storage.connections import Connected
+from helix.storage.statements import layout as sql
 
-_DROP_PAGES = "DELETE FROM document_pages WHERE tenant_id = %s AND document_id = %s"
-_DROP_TABLES = "DELETE FROM document_tables WHERE tenant_id = %s AND document_id = %s"
-_COPY_PAGES = """
-COPY document_pages (tenant_id, document_id, number, label, width, height, start_char, end_char,
-                     first_word, last_word, furniture, words)
-FROM STDIN (FORMAT BINARY)
-"""
 _PAGE_TYPES = (
     "text", "int8", "int4", "text", "float4", "float4", "int4", "int4", "int4", "int4", "jsonb",
     "bytea",
 )  # fmt: skip
-_COPY_TABLES = """
-COPY document_tables (tenant_id, document_id, ordinal, start_char, end_char, page, caption, units,
-                      row_paths, column_paths, cells)
-FROM STDIN (FORMAT BINARY)
-"""
 _TABLE_TYPES = (
     "text", "int8", "int4", "int4", "int4", "int4", "text", "text", "jsonb", "jsonb", "jsonb",
 )  # fmt: skip
@@ -50,15 +39,15 @@ def replace_layout(
     """
     document = (tenant, document_id)
     if not is_new:
-        connection.execute(_DROP_PAGES, document)
-        connection.execute(_DROP_TABLES, document)
+        connection.execute(sql.DROP_PAGES, document)
+        connection.execute(sql.DROP_TABLES, document)
     if pages:
-        with connection.cursor().copy(_COPY_PAGES) as copy:
+        with connection.cursor().copy(sql.COPY_PAGES) as copy:
             copy.set_types(_PAGE_TYPES)
             for page in pages:
                 copy.write_row((*document, *_page_row(page)))
     if tables:
-        with connection.cursor().copy(_COPY_TABLES) as copy:
+        with connection.cursor().copy(sql.COPY_TABLES) as copy:
             copy.set_types(_TABLE_TYPES)
             for ordinal, table in enumerate(tables):
                 copy.write_row((*document, ordinal, *_table_row(table)))

@@ -10,14 +10,8 @@ from llama_index.core.schema import BaseNode, MetadataMode
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR
 from helix.storage.chunk_rows import ChunkRow, chunk_row, copy_chunks, reserve_ids
 from helix.storage.connections import Connected
+from helix.storage.statements import llama_index_nodes as sql
 from helix.storage.term_rows import write_terms
-
-_ADOPT_DOCUMENT = """
-INSERT INTO documents (tenant_id, source_uri, title, content_hash)
-VALUES (%(tenant)s, %(source_uri)s, %(title)s, '')
-ON CONFLICT (tenant_id, source_uri) DO UPDATE SET updated_at = now()
-RETURNING id
-"""
 
 
 def adopt_nodes(
@@ -31,17 +25,13 @@ def adopt_nodes(
     named = (str(nodes[0].metadata.get(key) or "").strip() for key in ("title", "file_name"))
     title = next(filter(None, named), reference)
     document_id = _known_document(connection, tenant, reference) or _returned_id(
-        connection, _ADOPT_DOCUMENT, {"tenant": tenant, "source_uri": reference, "title": title}
+        connection, sql.ADOPT_DOCUMENT, {"tenant": tenant, "source_uri": reference, "title": title}
     )
-    # The lock comes first, in a statement of its own: what follows sees what others have added.
-    connection.execute("SELECT 1 FROM documents WHERE id = %s FOR UPDATE", (document_id,))
+    connection.execute(sql.HOLD_DOCUMENT, (document_id,))
     ids = [node.node_id for node in nodes]
-    connection.execute(
-        "DELETE FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)", (tenant, ids)
-    )
+    connection.execute(sql.DELETE_NODES, (tenant, ids))
     row = connection.execute(
-        "SELECT text, (SELECT coalesce(max(ordinal) + 1, 0) FROM chunks WHERE document_id = d.id)"
-        " FROM documents d WHERE id = %s",
+        sql.TEXT,
         (document_id,),
     ).fetchone()
     assert row is not None
@@ -55,7 +45,7 @@ def adopt_nodes(
             start = len(text) - len(content)
         marks = {ORDINAL: ordinal + offset, START_CHAR: start, END_CHAR: start + len(content)}
         marked.append(chunk_row(node, tenant, document_id, marks))
-    connection.execute("UPDATE documents SET text = %s WHERE id = %s", (text, document_id))
+    connection.execute(sql.SET_TEXT, (text, document_id))
     copy_chunks(connection, reserve_ids(connection, len(marked)), marked)
     write_terms(connection, nodes, tenant)
     return document_id
@@ -64,9 +54,7 @@ def adopt_nodes(
 def _known_document(connection: Connected, tenant: str, reference: str) -> int | None:
     if not (reference.isascii() and reference.isdigit() and len(reference) < 19):
         return None
-    row = connection.execute(
-        "SELECT id FROM documents WHERE tenant_id = %s AND id = %s", (tenant, int(reference))
-    ).fetchone()
+    row = connection.execute(sql.OWN_DOCUMENT, (tenant, int(reference))).fetchone()
     return int(row[0]) if row else None
 
 

@@ -23,15 +23,9 @@ from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.scope import DEFAULT_TENANT
 from helix.storage.connections import unavailable
 from helix.storage.metadata_filters import filter_clause
+from helix.storage.statements import vector_store as sql
 
-_AS_TENANT = text(
-    "SELECT set_config('helix.tenant', :tenant, true), set_config('role', 'helix_app', true)"
-)
-_SETTINGS = """
-SELECT set_config('hnsw.ef_search', :ef_search, true),
-       set_config('hnsw.iterative_scan', 'strict_order', true),
-       set_config('hnsw.max_scan_tuples', '2147483647', true)
-"""
+_AS_TENANT = text(sql.AS_TENANT)
 
 
 class SafePGVectorStore(PGVectorStore):
@@ -112,7 +106,7 @@ class SafePGVectorStore(PGVectorStore):
     def _get_query_session_settings(self, **kwargs: Any) -> list[tuple[str, dict[str, Any]]]:
         """Transaction-local index settings; the base's SET stays on and fails with psycopg 3."""
         ef_search = int(kwargs.get("hnsw_ef_search") or self._ef_search)
-        return [(_SETTINGS, {"ef_search": str(ef_search)})]
+        return [(sql.SETTINGS, {"ef_search": str(ef_search)})]
 
     def _query_with_score(
         self,

@@ -22,6 +22,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from helix.storage.pipelined_connections import ReadingConnection, Row
+from helix.storage.statements import replicas as sql
 
 Identity = tuple[str, str]
 """The cluster's system identifier and the database's name: the same on primary and replica."""
@@ -33,24 +34,6 @@ CONNECT_SECONDS = 2
 RETRY_SECONDS = (1.0, 2.0, 5.0)
 """Waits after the first failures in a row of a replica; the last one is for all further ones."""
 
-POSITION = """
-SELECT (CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()
-        ELSE pg_current_wal_flush_lsn() END)::text AS position
-"""
-"""Asked of the primary: the end of every acknowledged commit. That is the flushed position, because
-a replica gets nothing beyond it; but without synchronous commits that position may be too early."""
-IDENTITY = """
-SELECT system_identifier::text AS cluster, current_database()::text AS name,
-       pg_is_in_recovery() AS replays, pg_backend_pid() AS backend
-FROM pg_control_system()
-"""
-LAG = """
-SELECT greatest(pg_wal_lsn_diff(%(position)s::pg_lsn, pg_last_wal_replay_lsn()), 0)::bigint AS bytes
-"""
-"""Asked of a replica: the bytes that it has still to replay up to a position."""
-_CAUGHT_UP = """
-pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %(position)s::pg_lsn AS caught_up
-"""
 
 _logger = logging.getLogger(__name__)
 
@@ -86,12 +69,12 @@ class Replica:
             hanging_up = asyncio.get_running_loop().call_later(ANSWER_SECONDS, _hang_up, connection)
             try:
                 if self._behind:  # then the search would probably be for nothing
-                    ((checked,),) = await connection.read((f"SELECT {_CAUGHT_UP}", who))
+                    ((checked,),) = await connection.read((sql.CAUGHT_UP, who))
                     if not checked["caught_up"]:
                         return None
                 # the position first: what the read sees afterwards can only be newer
                 (checked,), rows = await connection.read(
-                    (f"SELECT {_CAUGHT_UP}, {as_tenant}", who), (statement, values)
+                    (f"{sql.CAUGHT_UP}, {as_tenant}", who), (statement, values)
                 )
                 self._behind, self._failures = not checked["caught_up"], 0
                 return None if self._behind else rows
@@ -124,7 +107,7 @@ class Replica:
         async with await AsyncConnection.connect(
             self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, row_factory=dict_row
         ) as connection:
-            row = await (await connection.execute(IDENTITY)).fetchone()
+            row = await (await connection.execute(sql.IDENTITY)).fetchone()
             return problem_of(row, identity, connection.info.backend_pid)
 
     def failed(self, error: psycopg.OperationalError) -> None:
@@ -137,7 +120,7 @@ class Replica:
 
 
 def problem_of(row: Row | None, identity: Identity, backend: int) -> str | None:
-    """The reason why the server of IDENTITY ``row`` is no replica of ``identity``; else None.
+    """The reason why the server of a ``row`` of IDENTITY is no replica of ``identity``; else None.
 
     ``backend`` is the process id that the connection states.
     """

@@ -32,12 +32,13 @@ from helix.storage.garbage_collection import no_full_collection
 from helix.storage.hybrid_search import hybrid_search
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
 from helix.storage.search_scope import (
-    SEARCH_SETTINGS,
-    STORED_PLACES,
     Search,
     Vector1536,
     place_of,
 )
+from helix.storage.statements import chunks, embedding_space
+from helix.storage.statements.hits import STORED_PLACES
+from helix.storage.statements.scopes import SEARCH_SETTINGS
 from helix.storage.stored_documents import fingerprints, known_nodes
 from helix.storage.term_rows import fill_missing, tell_languages
 
@@ -166,7 +167,7 @@ class TenantStore:
         Raises:
             StoreUnavailable, EmbedderMismatch: as they say.
         """
-        rows = await self.fetch("SELECT identity FROM embedding_space WHERE any_chunks()", {})
+        rows = await self.fetch(embedding_space.IN_USE, {})
         if rows:
             self._require_identity(rows[0]["identity"])
 
@@ -176,13 +177,12 @@ class TenantStore:
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        rows = await self.fetch("SELECT identity FROM embedding_space", {})
+        rows = await self.fetch(embedding_space.STORED, {})
         return str(rows[0]["identity"]) if rows else None
 
     async def has_chunks(self) -> bool:
         """True if the tenant has anything that could be found."""
-        statement = "SELECT 1 FROM chunks WHERE tenant_id = %(tenant)s LIMIT 1"
-        return bool(await self.fetch(statement, {"tenant": self._tenant}))
+        return bool(await self.fetch(chunks.ANY, {"tenant": self._tenant}))
 
     async def holds(self, hits: Sequence[Hit]) -> bool:
         """True if all of these are still stored as they are: text, place, headings and title."""

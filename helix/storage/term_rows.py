@@ -11,32 +11,8 @@ from helix.language.identification import ENGLISH
 from helix.language.terms import language_of
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of, packed_terms, searched_text
+from helix.storage.statements import terms as sql
 
-_IDS = "SELECT document_id, id, node_id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)"
-_DELETE = """
-DELETE FROM chunk_terms WHERE chunk_id IN (
-    SELECT id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s))
-"""
-_COPY = (
-    "COPY chunk_terms (tenant_id, document_id, chunk_id, length, keys, impacts)"
-    " FROM STDIN (FORMAT BINARY)"
-)
-_LOCK_MISSING = """
-SELECT c.id FROM chunks c
-WHERE c.id > %s AND NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
-ORDER BY c.id LIMIT %s FOR UPDATE SKIP LOCKED
-"""
-_MISSING = """
-SELECT c.tenant_id, c.document_id, c.id, d.language,
-       c.metadata_ ->> 'title', c.metadata_ ->> 'context', c.content
-FROM chunks c JOIN documents d ON d.id = c.document_id
-WHERE c.id = ANY(%s) AND NOT EXISTS (SELECT FROM chunk_terms t WHERE t.chunk_id = c.id)
-"""
-_UNTOLD = """
-SELECT id, text FROM documents WHERE language = '' ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
-"""
-_TELL = "UPDATE documents SET language = %s WHERE id = %s"
-_DROP = "DELETE FROM chunk_terms WHERE document_id = ANY(%s) RETURNING chunk_id"
 _FIELDS, _NUMBERS = Struct(">hi"), Struct(">iqiq")
 _HEAD, _TAIL = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
@@ -47,8 +23,8 @@ def write_terms(
     """Make the terms of ``nodes`` those of their stored chunks, in the caller's transaction."""
     rows = {node.node_id: node_row(node, tenant, language) for node in nodes}
     if rows:
-        connection.execute(_DELETE, (tenant, list(rows)))
-        found = connection.execute(_IDS, (tenant, list(rows))).fetchall()
+        connection.execute(sql.DELETE, (tenant, list(rows)))
+        found = connection.execute(sql.IDS, (tenant, list(rows))).fetchall()
         copy_terms(connection, ((tenant, *ids, rows[node_id]) for *ids, node_id in found))
 
 
@@ -58,7 +34,7 @@ def fill_missing(connection: Connected, after: int = 0, batch: int = 500) -> lis
     Chunks of an older release have none, nor those that other code wrote. Needs autocommit.
     """
     with connection.transaction():
-        locked = [i for (i,) in connection.execute(_LOCK_MISSING, (after, batch))]
+        locked = [i for (i,) in connection.execute(sql.LOCK_MISSING, (after, batch))]
         # in a statement of its own, which sees what others wrote until the lock was had
         _fill(connection, locked)
     return locked
@@ -70,17 +46,17 @@ def tell_languages(connection: Connected, batch: int = 20) -> int:
     Those have none that an older release stored as not English. Needs autocommit.
     """
     with connection.transaction():
-        untold = connection.execute(_UNTOLD, (batch,)).fetchall()
+        untold = connection.execute(sql.UNTOLD, (batch,)).fetchall()
         for document, text in untold:
-            connection.execute(_TELL, (language_of(text), document))
-        dropped = connection.execute(_DROP, ([document for document, _ in untold],)).fetchall()
+            connection.execute(sql.TELL, (language_of(text), document))
+        dropped = connection.execute(sql.DROP, ([document for document, _ in untold],)).fetchall()
         _fill(connection, [chunk for (chunk,) in dropped])
     return len(untold)
 
 
 def _fill(connection: Connected, chunks: list[int]) -> None:
     """Write the terms of those of ``chunks``, by id, that have none."""
-    found = connection.execute(_MISSING, (chunks,)).fetchall()
+    found = connection.execute(sql.MISSING, (chunks,)).fetchall()
     copy_terms(
         connection,
         (
@@ -108,7 +84,7 @@ def copy_terms(connection: Connected, rows: Iterable[tuple[str, int, int, bytes]
 
     psycopg would take each key for an object of its own: half of what a row costs.
     """
-    with connection.cursor().copy(_COPY) as copy:
+    with connection.cursor().copy(sql.COPY) as copy:
         copy.write(_HEAD)
         for tenant, document_id, chunk_id, terms in rows:
             whose = tenant.encode()

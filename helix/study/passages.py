@@ -13,8 +13,9 @@ from helix.language.navigation import is_navigation
 from helix.language.terms import question_words
 from helix.library.access import Library, compose
 from helix.storage.packed_terms import SLOTS, key_of, slot_of
-from helix.storage.search_scope import hit_of, scope_condition
+from helix.storage.search_scope import hit_of
 from helix.storage.statements import study_passages as sql
+from helix.storage.statements.scopes import scope_condition
 
 MOST_PASSAGES = 15
 """Passages that items are made of at most, unless more items are wanted."""

@@ -18,7 +18,7 @@ from helix.conversations.receipts.stored_sources import rebuild_prompt, verify_c
 from helix.library.access import Library
 from helix.providers.offline import offline_embedder
 from helix.settings import load_settings
-from helix.storage.connections import ROLE
+from helix.storage.statements.sessions import ROLE
 from tests.support.catalog import all_rows, catalog
 from tests.support.fake_embedder import opened
 

@@ -16,7 +16,7 @@ from helix.errors import UpstreamError
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.vector_space import Space
-from helix.storage import search_scope
+from helix.storage.statements import scopes
 from helix.store import ChunkStore
 from tests.support.fake_embedder import documents, opened, record, word_embedder, write
 from tests.support.search_statements import indexed_searches
@@ -87,7 +87,7 @@ async def test_a_narrow_search_keeps_its_exact_matches(database_url: str, never_
 async def test_an_index_that_gives_up_is_made_up_for(
     database_url: str, never_few: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = search_scope.SEARCH_SETTINGS.replace("'20000'", "'1'")
+    impatient = scopes.SEARCH_SETTINGS.replace("'20000'", "'1'")
     monkeypatch.setattr("helix.storage.tenant_store.SEARCH_SETTINGS", impatient)
     async with opened(database_url, ef_search=10) as store:
         near = "\n\n".join(f"water of the river {n}" for n in range(300))

@@ -14,7 +14,7 @@ from db.errors import DatabaseError
 from db.migrate import migrate
 from helix.domain.scope import Scope
 from helix.errors import StoreUnavailable
-from helix.storage.connections import ROLE
+from helix.storage.statements.sessions import ROLE
 from helix.store import ChunkStore
 from tests.support.fake_embedder import nodes_of, opened, record, rows, write
 from tests.support.wire.gemini import word_vector

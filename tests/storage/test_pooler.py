@@ -10,7 +10,7 @@ import asyncio
 import pytest
 
 from helix.errors import StoreUnavailable
-from helix.storage.connections import ROLE
+from helix.storage.statements.sessions import ROLE
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, write
 from tests.support.pooler import SESSIONS, pooled

@@ -14,7 +14,8 @@ from psycopg import sql as composed
 
 from helix.library.run_files import NewFile, add_files
 from helix.library.runs import create_run
-from helix.storage.connections import ROLE, become
+from helix.storage.connections import become
+from helix.storage.statements.sessions import ROLE
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, write
 from tests.support.wire.gemini import word_vector

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 
 import pytest
 
-from helix.storage import dense_search, hybrid_search, search_scope
+from helix.storage.statements import dense_search, hybrid_search, scopes
 
 
 @contextmanager
 def indexed_searches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Searches go through the vector index however few chunks there are."""
     composed = (
-        search_scope.scope_ctes,
+        scopes.scope_ctes,
         dense_search.dense_statement,
         hybrid_search.hybrid_statement,
     )
-    monkeypatch.setattr(search_scope, "LEAST_FEW", 0)
+    monkeypatch.setattr(scopes, "LEAST_FEW", 0)
     for statement in composed:
         statement.cache_clear()
     yield

@@ -21,6 +21,7 @@ from helix.library.transfer.tenant_export import OWN
 from helix.storage import indexes
 from helix.storage.connections import Connected
 from helix.storage.document_writes import claim_embedder
+from helix.storage.statements import embedding_space
 from helix.storage.statements import imports as statements
 from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
@@ -88,7 +89,7 @@ def _claim(connection: Connected, folder: Path, exported: str, embedder: str) ->
     try:
         claim_embedder(connection, embedder)
     except EmbedderMismatch:
-        (stored,) = connection.execute(statements.STORED_EMBEDDER).fetchone() or ("?",)
+        (stored,) = connection.execute(embedding_space.STORED).fetchone() or ("?",)
         raise TransferFailed(
             f"the vectors in {folder} are of the embedder {exported}, those of this database of"
             f" {stored}: set HELIX_EMBEDDER to the latter, and import with --reembed"

@@ -8,9 +8,6 @@ from helix.storage.statements.exports import OWN
 # Whose rows they become, also where row-level security does not say so.
 AS_TENANT = "SELECT set_config('helix.tenant', %s, true)"
 
-# Told where the export's vectors are another embedder's.
-STORED_EMBEDDER = "SELECT identity FROM embedding_space"
-
 # A tenant that has rows keeps them: nothing is merged.
 HAS_ROWS = "SELECT EXISTS (SELECT FROM {table} WHERE {own})"
 

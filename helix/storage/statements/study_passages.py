@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from helix.storage.search_scope import HIT_COLUMNS, JOIN_HITS
 from helix.storage.statements import compose
+from helix.storage.statements.hits import COLUMNS, JOIN
 
 # What a scope is at present: a set keeps the ids it was made of.
 DOCUMENTS = """
@@ -28,7 +28,7 @@ ORDER BY document_id, ordinal
 HITS = compose(
     "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance"
     " FROM unnest(%(chunks)s::bigint[]) AS id) h {joined}",
-    columns=HIT_COLUMNS, joined=JOIN_HITS,
+    columns=COLUMNS, joined=JOIN,
 )  # fmt: skip
 
 # Each term has the same weight: a passage with most of them may state the text, rare or not.
@@ -36,5 +36,5 @@ STATING = compose(
     "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance FROM lexical_chunks("
     "%(keys)s::bigint[], %(weights)s::text::sparsevec, %(most)s, %(ids)s::bigint[]) AS id) h"
     " {joined}",
-    columns=HIT_COLUMNS, joined=JOIN_HITS,
+    columns=COLUMNS, joined=JOIN,
 )  # fmt: skip

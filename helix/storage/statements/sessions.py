@@ -1,0 +1,36 @@
+"""Sessions: whose rows a transaction sees, and by which plans it finds them."""
+
+from __future__ import annotations
+
+# The role of a tenant's transactions, which may see the tenant's rows only.
+ROLE = "helix_app"
+
+# Planning the search anew each time costs a tenth of it: a bound LIMIT makes Postgres prefer that.
+# And a plan whose estimate passes jit_above_cost would be compiled for longer than it runs.
+READ_SETTINGS = f"SET ROLE {ROLE}; SET plan_cache_mode = force_generic_plan; SET jit = off"
+
+# A pooler gives each transaction another server's session: what is set for one must end with it.
+POOLED_SETTINGS = (
+    f", set_config('role', '{ROLE}', true),"
+    " set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)"
+)
+
+# Whose role it is, whether it may act as tenants do, and whether row-level security binds it: then
+# it does not own the tables.
+MAY_ACT = """
+SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
+                               WHERE rolname = %(role)s), false),
+       coalesce(row_security_active(to_regclass('chunks')), false)
+"""
+
+# Until the transaction ends: what goes back to its pool keeps nothing.
+SET_TENANT = "set_config('helix.tenant', %(tenant)s, true)"
+
+# With the owner's rights, for COPY: Postgres has none under row-level security.
+AS_TENANT = f"SELECT {SET_TENANT}"
+
+# As a role that owns nothing, so that row-level security binds it.
+AS_TENANT_IN_ROLE = f"{AS_TENANT}, set_config('role', '{ROLE}', true)"
+
+# A pooler gives its clients a process id of its own making.
+BACKEND = "SELECT pg_backend_pid()"
