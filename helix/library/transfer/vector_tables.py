@@ -16,8 +16,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from helix.storage.statements import vector_tables as statements
 from helix.library.transfer.folder import TransferFailed
+from helix.storage.statements import vector_tables as statements
 
 _LEAST_SHARED, _MOST_SHARED = 12, 2000
 """The overlap of two neighbours in characters; a shorter one may be the same by chance."""
