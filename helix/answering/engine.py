@@ -393,7 +393,9 @@ class CitationQueryEngine(BaseQueryEngine):
         return _response(stream.answer, stream.retrieval)
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        stream = self.retriever.store.run_blocking(self._read_answer, query_bundle.query_str)
+        stream = self.retriever.store.connections.run_blocking(
+            self._read_answer, query_bundle.query_str
+        )
         return _response(stream.answer, stream.retrieval)
 
     async def _read_answer(self, question: str) -> AnswerStream:

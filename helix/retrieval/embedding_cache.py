@@ -39,7 +39,12 @@ def with_cache(embedder: Embedder, store: TenantStore, limit_mb: int) -> Embedde
     """
     if not limit_mb or isinstance(embedder.model, CachedEmbedding):
         return embedder
-    return replace(embedder, model=CachedEmbedding(embedder, store.cache_rows(), limit_mb * 2**20))
+    return replace(
+        embedder,
+        model=CachedEmbedding(
+            embedder, CacheRows(store.connections, store.tenant), limit_mb * 2**20
+        ),
+    )
 
 
 class CachedEmbedding(BaseEmbedding):

@@ -238,7 +238,7 @@ class GatedRetriever(BaseRetriever):
         return as_nodes(await self.search(query_bundle.query_str))
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self.store.run_blocking(self._aretrieve, query_bundle)
+        return self.store.connections.run_blocking(self._aretrieve, query_bundle)
 
 
 def _log_refusal(decision: GateDecision, space: Space) -> None:

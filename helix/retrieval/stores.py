@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -40,7 +41,7 @@ async def open_store(
             pooler_url=pooler.get_secret_value() if pooler else None,
         )  # fmt: skip
         stack.push_async_callback(store.close)
-        await store.check_role()
+        await asyncio.to_thread(store.connections.check_role)
         await current_embedder(store, [embedder, following] if following else [embedder])
         yield store
 

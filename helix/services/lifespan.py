@@ -106,7 +106,9 @@ async def _watched(
     metrics: Metrics, store: TenantStore, retrieving: Retrieving, stack: AsyncExitStack
 ) -> Metrics:
     """``metrics``, which read the store and the rewriter, and the figures of sibling processes."""
-    metrics.watch(RunCounts(store.url), store.pool_stats, retrieving.rewriter)
+    metrics.watch(
+        RunCounts(store.connections.url), store.connections.pool_stats, retrieving.rewriter
+    )
     await stack.enter_async_context(in_background(metrics.keep_shared()))
     return metrics
 

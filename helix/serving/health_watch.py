@@ -62,7 +62,7 @@ class HealthWatch:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         elif await self._connections_are_stuck():
             self._report_stuck("connections")
-            self._store.renew_reading()
+            self._store.connections.renew_reading()
         else:
             self.stuck = None
 
@@ -89,15 +89,15 @@ class HealthWatch:
         it is back by then, and the pool is about to connect.
         """
         for _ in range(2):
-            if await self._some_read_begins() or not await self._store.ping():
+            if await self._some_read_begins() or not await self._store.connections.ping():
                 return False
         return True
 
     async def _some_read_begins(self) -> bool:
         """True if a read got a connection, or another did while it waited."""
-        before = self._store.reads_started
+        before = self._store.connections.reads_started
         try:
             await self._store.fetch(sql.ANSWERS, {})
         except StoreUnavailable:
-            return self._store.reads_started > before
+            return self._store.connections.reads_started > before
         return True

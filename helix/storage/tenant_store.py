@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -14,7 +14,6 @@ from helix.domain.scope import DEFAULT_TENANT, Scope
 from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import EmbedderMismatch
 from helix.storage import indexes as index
-from helix.storage.cache_rows import CacheRows
 from helix.storage.connections import Connected, Connections, Row
 from helix.storage.dense_search import dense_search
 from helix.storage.document_deletes import delete_document, delete_everything
@@ -40,6 +39,7 @@ from helix.storage.statements import chunks, embedding_space
 from helix.storage.statements.hits import STORED_PLACES
 from helix.storage.statements.scopes import SEARCH_SETTINGS
 from helix.storage.stored_documents import fingerprints, known_nodes
+from helix.storage.tenant_connections import TenantConnections
 from helix.storage.term_rows import fill_missing, tell_languages
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class TenantStore:
+class TenantStore(TenantConnections):
     """The chunks of one tenant in one database; ``of`` gives another tenant's.
 
     It is what answering needs. ``helix.store.ChunkStore`` is one too, and LlamaIndex's vector store
@@ -66,10 +66,8 @@ class TenantStore:
     filled the database as EmbedderMismatch.
     """
 
-    _connections: Connections
     _identity: str
     _ef_search: int
-    _tenant: str
 
     def __init__(
         self,
@@ -81,10 +79,10 @@ class TenantStore:
         replica_urls: Sequence[str] = (),
         pooler_url: str | None = None,
     ) -> None:
-        self._connections = Connections(database_url, pool_size, replica_urls, pooler_url)
+        connections = Connections(database_url, pool_size, replica_urls, pooler_url)
+        super().__init__(connections, DEFAULT_TENANT)
         self._identity = identity
         self._ef_search = ef_search
-        self._tenant = DEFAULT_TENANT
 
     async def search(self, vector: Vector1536, top_k: int, scope: Scope | None = None) -> list[Hit]:
         """The ``top_k`` chunks of ``scope`` nearest to ``vector`` (1536 numbers), nearest first.
@@ -136,31 +134,6 @@ class TenantStore:
         if stored not in (None, self._identity):
             raise EmbedderMismatch(mismatch_message(stored, self._identity))
 
-    def run_blocking(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
-        """The result of a coroutine function, for code that cannot await it.
-
-        It runs in an event loop of the store's own, in another thread, with connections of its own;
-        a caller inside an event loop blocks that loop.
-        """
-        return self._connections.run_blocking(function, *arguments)
-
-    def pool_stats(self) -> dict[str, dict[str, int]]:
-        """Statistics of this process's connections, as Connections has them."""
-        return self._connections.pool_stats()
-
-    @property
-    def reads_started(self) -> int:
-        """The number of reads that were given a connection until now."""
-        return self._connections.reads_started
-
-    def renew_reading(self) -> None:
-        """Leave the connections of reads behind, as Connections does."""
-        self._connections.renew_reading()
-
-    async def check_role(self) -> None:
-        """Return where DATABASE_URL's role may act as tenants do; raises as Connections does."""
-        await asyncio.to_thread(self._connections.check_role)
-
     async def check(self) -> None:
         """Check that questions can be answered: the database is up and this embedder filled it.
 
@@ -191,18 +164,6 @@ class TenantStore:
         stored = {row["chunk_id"]: place_of(row) for row in rows}
         return all(stored.get(hit.chunk_id) == hit.place for hit in hits)
 
-    async def ping(self) -> bool:
-        """True if the database answers, within two seconds."""
-        return await self._connections.ping()
-
-    async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
-        """All rows of one read as this tenant, unless the database keeps silent."""
-        return await self._connections.fetch(statement, values, self._tenant)
-
-    async def read(self, statement: str, values: dict[str, Any]) -> list[Row]:
-        """``fetch`` of documents and chunks, on a replica too: see Connections.read."""
-        return await self._connections.read(statement, values, self._tenant)
-
     # --- writing -------------------------------------------------------------------------------
 
     def session(self, identity: str | None = None, tenant: str | None = None) -> Self:
@@ -223,11 +184,6 @@ class TenantStore:
     def ef_search(self) -> int:
         """Candidates an index scan keeps at least."""
         return self._ef_search
-
-    @property
-    def tenant(self) -> str:
-        """The tenant whose chunks it reads and writes."""
-        return self._tenant
 
     async def write(
         self,
@@ -280,10 +236,6 @@ class TenantStore:
             filled, last = filled + len(ids), ids[-1]
         return filled
 
-    def cache_rows(self) -> CacheRows:
-        """The embedding cache of the same database, over the same connections."""
-        return CacheRows(self._connections, self._tenant)
-
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete a document by documents.id or source_uri, its chunks with it."""
         with self.transaction() as connection:
@@ -334,19 +286,6 @@ class TenantStore:
     def _with_connection(self, action: Callable[[Connected], _T]) -> _T:
         with self.connection() as connection:
             return action(connection)
-
-    @property
-    def url(self) -> str:
-        """The libpq URL of the database; it may hold a password."""
-        return self._connections.url
-
-    def connection(self) -> AbstractContextManager[Connected]:
-        """A connection that sees every tenant, in autocommit: for what keeps the database."""
-        return self._connections.connection()
-
-    def transaction(self) -> AbstractContextManager[Connected]:
-        """A connection in one transaction as this tenant; an error rolls it back."""
-        return self._connections.transaction(self._tenant)
 
     async def close(self) -> None:
         """Close every pool; the store cannot be used afterwards."""

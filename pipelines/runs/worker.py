@@ -70,11 +70,11 @@ async def open_worker(
         )  # fmt: skip
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))
-        await migrate_engine(store.url)
+        await migrate_engine(store.connections.url)
         open_engine = partial(
             durable_engine,
             worker,
-            database_url=store.url,
+            database_url=store.connections.url,
             executor=name,
             host=host,
             files_at_once=files_at_once,

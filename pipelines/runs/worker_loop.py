@@ -83,7 +83,8 @@ class WorkerLoop:
 
     async def _connect(self) -> Connected:
         worker = self._worker
-        connection = await AsyncConnection.connect(worker.tools.store.url, autocommit=True)
+        url = worker.tools.store.connections.url
+        connection = await AsyncConnection.connect(url, autocommit=True)
         await connection.execute(
             "SELECT pg_advisory_lock_shared(%s, hashtext(%s))", (LIVE, worker.name)
         )

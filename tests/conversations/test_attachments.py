@@ -32,7 +32,7 @@ def put(client: httpx.Client, store: ChunkStore, conversation: str, text: str) -
     )
     assert sent.status_code == 202, sent.text
     (told,) = sent.json()["documents"]
-    with psycopg.connect(store.url, autocommit=True) as connection:
+    with psycopg.connect(store.connections.url, autocommit=True) as connection:
         end_run(connection, sent.json()["run_id"])
     return dict(told)
 
@@ -42,7 +42,7 @@ def attached(client: httpx.Client, store: ChunkStore, conversation: str, text: s
     told = put(client, store, conversation, text)
     own = store.of(space_of("default", conversation))
     read = store_text(own, told["source_uri"], "Zoo notes", text)
-    with psycopg.connect(store.url, autocommit=True) as connection:
+    with psycopg.connect(store.connections.url, autocommit=True) as connection:
         connection.execute("UPDATE documents SET status = 'ready' WHERE id = %s", (read,))
     assert read == told["id"]
     return read
@@ -90,7 +90,7 @@ def test_a_document_of_a_conversation_is_found_there_alone(
     verified = client.get(f"/v1/answers/{answer['answer_id']}/verify").json()
     assert verified["status"] == "source deleted"
     left = "SELECT count(*) FROM documents WHERE tenant_id = %s"
-    with psycopg.connect(store.url) as connection:
+    with psycopg.connect(store.connections.url) as connection:
         row = connection.execute(left, (space_of("default", conversation),)).fetchone()
     assert row == (0,)
 
@@ -170,7 +170,7 @@ def test_nobody_can_name_where_they_are_and_a_tenant_takes_them_along(
         tenant_name(space)
     assert client.get("/v1/documents", params={"tenant_id": space}).status_code == 400
     store_text(store.of(space), "zoo.txt", "Zoo notes", SECRET)
-    with psycopg.connect(store.url) as connection:
+    with psycopg.connect(store.connections.url) as connection:
         erase_tenant(connection, "acme")
         left = connection.execute("SELECT count(*) FROM chunks WHERE tenant_id = %s", (space,))
         assert left.fetchone() == (0,)

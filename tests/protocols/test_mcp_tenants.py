@@ -85,7 +85,7 @@ def test_anothers_id_is_one_that_never_was(
     tenant: str, other: str,
 ) -> None:  # fmt: skip
     number = documents[other]
-    (row,) = rows(store.url, "SELECT id FROM chunks WHERE tenant_id = %s", other)
+    (row,) = rows(store.connections.url, "SELECT id FROM chunks WHERE tenant_id = %s", other)
     chunk = int(row[0])
 
     def told(document: int, piece: int) -> list[str]:

@@ -37,7 +37,7 @@ def a_reader(store: ChunkStore, text: str, error: str = "") -> Iterator[None]:
     stopped = threading.Event()
 
     def work() -> None:
-        with psycopg.connect(store.url, autocommit=True) as connection:
+        with psycopg.connect(store.connections.url, autocommit=True) as connection:
             while not stopped.wait(0.02):
                 for number, tenant, uri, run_id in connection.execute(WAITING).fetchall():
                     status = "failed" if error else "ready"
@@ -153,8 +153,10 @@ def test_a_text_that_no_question_had_for_a_day_is_deleted(
     text = f"{FACT}\n\n{FILLING} For a day."
     with a_reader(store, text):
         assert _completion(client, f"{text}\n\n{QUESTION}").status_code == 200
-    tenants = TenantStore(store.url, "gemini:gemini-embedding-001:1536", ef_search=100, pool_size=1)
-    with psycopg.connect(store.url, autocommit=True) as connection:
+    tenants = TenantStore(
+        store.connections.url, "gemini:gemini-embedding-001:1536", ef_search=100, pool_size=1
+    )
+    with psycopg.connect(store.connections.url, autocommit=True) as connection:
         tidy(tenants, 30)
         spaces = {space for (space,) in connection.execute(SPACES).fetchall()}
         old = spaces.pop()

@@ -124,7 +124,9 @@ async def test_the_model_decides_and_a_ceiling_that_was_set_stays_one(
         estimate = retrieval.decision.estimate
         assert estimate is not None and estimate.least == least
         assert estimate.signals and 0 <= estimate.score <= 1
-        blocking = await asyncio.to_thread(store.run_blocking, retriever.search, question)
+        blocking = await asyncio.to_thread(
+            store.connections.run_blocking, retriever.search, question
+        )
         assert blocking.decision == retrieval.decision
 
 

@@ -115,7 +115,7 @@ async def test_blocking_code_gets_what_awaiting_code_gets(database_url: str) -> 
         assert within_the_loop == awaited and in_threads == [awaited] * 8
         assert len(rewriter.asked) == 10, "the rewriter is asked by blocking code too"
         nowhere = Scope(source_prefix="nowhere")
-        nothing = store.run_blocking(retriever.search, QUESTION, nowhere)
+        nothing = store.connections.run_blocking(retriever.search, QUESTION, nowhere)
         assert nothing.reason == "filtered_empty"
         assert [node.node_id for node in await retriever.aretrieve(QUESTION)] == awaited
 

@@ -31,7 +31,7 @@ def server(module_database_url: str) -> Iterator[httpx.Client]:
     store = ChunkStore(module_database_url, embedder.identity)
     store_text(store, "a/refunds.md", "Refund Policy", REFUNDS, model=embedder.model)
     store_text(store, "b/shipping.md", "Shipping", SHIPPING, model=embedder.model)
-    store._connections._writing.close()
+    store.connections._writing.close()
     with pytest.MonkeyPatch.context() as patched:
         # a long text is read as a file by a worker, and here is none to wait for
         patched.setattr(until_read, "__defaults__", (0.1,))

@@ -39,7 +39,7 @@ async def _all_threads_held(until: threading.Event) -> list[asyncio.Future[bool]
 async def _hold_connections(store: ChunkStore, held: AsyncExitStack, count: int) -> None:
     """Take ``count`` of the reading connections until ``held`` is closed."""
     for _ in range(count):
-        await held.enter_async_context(store._connections._reading.connection())
+        await held.enter_async_context(store.connections._reading.connection())
 
 
 async def test_stuck_threads_are_told_and_left_behind(store: ChunkStore) -> None:
@@ -60,7 +60,7 @@ async def test_stuck_connections_are_told_and_left_behind(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.fetch("SELECT 1", {})
-    monkeypatch.setattr(store._connections._reading, "timeout", PATIENCE)
+    monkeypatch.setattr(store.connections._reading, "timeout", PATIENCE)
     watched = HealthWatch(store)
     async with AsyncExitStack() as held:
         await _hold_connections(store, held, CONNECTIONS)
@@ -75,7 +75,7 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.fetch("SELECT 1", {})
-    pool, watched = store._connections._reading, HealthWatch(store)
+    pool, watched = store.connections._reading, HealthWatch(store)
     monkeypatch.setattr(pool, "timeout", PATIENCE)
 
     async def no(_: ChunkStore) -> bool:
@@ -96,7 +96,7 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
         await first.aclose()
         await looking
         assert watched.stuck is None, "another got a connection meanwhile"
-        assert store._connections._reading is pool
+        assert store.connections._reading is pool
         await slow
 
 
@@ -104,7 +104,7 @@ async def test_a_database_that_is_back_is_given_time_to_connect(
     store: ChunkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store.fetch("SELECT 1", {})
-    pool, watched = store._connections._reading, HealthWatch(store)
+    pool, watched = store.connections._reading, HealthWatch(store)
     monkeypatch.setattr(pool, "timeout", PATIENCE)
     async with AsyncExitStack() as away:
         await _hold_connections(store, away, CONNECTIONS)
@@ -116,7 +116,7 @@ async def test_a_database_that_is_back_is_given_time_to_connect(
         monkeypatch.setattr(ChunkStore, "ping", is_back)
         await watched.look()
     assert watched.stuck is None
-    assert store._connections._reading is pool, "a question that waits for it would get an error"
+    assert store.connections._reading is pool, "a question that waits for it would get an error"
 
 
 async def test_a_server_that_keeps_losing_them_ends(

@@ -249,7 +249,7 @@ def test_the_offline_provider_answers(database_url: str) -> None:
     )
     store = ChunkStore(database_url, model.identity)
     store_text(store, "a/refunds.md", "Refund Policy", REFUNDS, model=model.model)
-    store._connections._writing.close()
+    store.connections._writing.close()
     with live(database_url) as client:
         answer = asked(client)
         assert answer["answer"].startswith("Refunds are accepted within 30 days of purchase")

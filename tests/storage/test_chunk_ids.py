@@ -286,7 +286,9 @@ async def test_a_hit_says_where_it_lies(store: ChunkStore) -> None:
     where: dict[str, Any] = {PAGE: 47, HEADING_PATH: ["Travel", "Refunds"], LABEL: "page 47"}
     await store.write(document, nodes(document, **where))
     [hit] = await store.search(word_vector("refunds"), 5)
-    blocking = asyncio.to_thread(store.run_blocking, store.search, word_vector("refunds"), 5)
+    blocking = asyncio.to_thread(
+        store.connections.run_blocking, store.search, word_vector("refunds"), 5
+    )
     assert await blocking == [hit]
     assert (hit.page, hit.heading_path, hit.label) == (47, ("Travel", "Refunds"), "page 47")
     metadata = as_node(hit).node.metadata

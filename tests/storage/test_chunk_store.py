@@ -30,7 +30,7 @@ async def test_a_written_document_is_found_with_its_place(database_url: str) -> 
     async with opened(database_url) as store:
         document_id = write(store, OLD)
         hits = await store.search(QUESTION, 5)
-        assert store.run_blocking(store.search, QUESTION, 5) == hits
+        assert store.connections.run_blocking(store.search, QUESTION, 5) == hits
         assert len(await store.search(np.asarray(QUESTION), 2)) == 2
     assert hits[0].content == "Refunds take thirty days."
     assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
@@ -128,7 +128,7 @@ def test_writers_of_one_source_at_once_leave_one_version(database_url: str) -> N
         ("Exchanges, too.",),
     ]
     for store in stores:
-        store._connections.close_writing()
+        store.connections.close_writing()
 
 
 def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> None:
@@ -142,7 +142,7 @@ def test_adopters_of_one_document_at_once_all_add_to_it(database_url: str) -> No
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add_often, range(4)))
     for store in stores:
-        store._connections.close_writing()
+        store.connections.close_writing()
     assert rows(database_url, "SELECT array_agg(ordinal ORDER BY ordinal) FROM chunks") == [
         (list(range(22)),)
     ]

@@ -28,7 +28,7 @@ _WRITING: tuple[object, ...] = ("none", "", [])
 
 
 async def _states_of_reading(store: ChunkStore) -> list[tuple[object, ...]]:
-    pool = store._connections._reading
+    pool = store.connections._reading
     held = [await pool.getconn() for _ in range(2)]
     states = [await (await connection.execute(_STATE)).fetchone() for connection in held]
     for connection in held:
@@ -48,8 +48,10 @@ async def _read_in_every_way(store: ChunkStore) -> None:
     for scope in (Scope("a"), narrowed):
         await store.search(vector, 3, scope)
         await store.search_hybrid("water", vector, 3, scope)
-        await asyncio.to_thread(store.run_blocking, store.search, vector, 3, scope)
-        await asyncio.to_thread(store.run_blocking, store.search_hybrid, "water", vector, 3, scope)
+        await asyncio.to_thread(store.connections.run_blocking, store.search, vector, 3, scope)
+        await asyncio.to_thread(
+            store.connections.run_blocking, store.search_hybrid, "water", vector, 3, scope
+        )
     with pytest.raises(StoreUnavailable):
         await store.of("a").fetch("SELECT 1 / 0", {})
     with pytest.raises(StoreUnavailable):
@@ -77,7 +79,7 @@ def _write_in_every_way(store: ChunkStore) -> None:
     own.stage("777", document)
     with pytest.raises(ValueError):
         own.add(nodes)
-    for opened_as in (own.transaction, lambda: store._connections.loading("a")):
+    for opened_as in (own.transaction, lambda: store.connections.loading("a")):
         with pytest.raises(StoreUnavailable), opened_as() as connection:
             connection.execute("SELECT 1 / 0")
         with pytest.raises(RuntimeError), opened_as():

@@ -25,7 +25,7 @@ async def test_a_database_that_is_down(
     monkeypatch.setattr(helix.storage.connections, "CONNECT_TIMEOUT_SECONDS", 1)
     caplog.set_level(logging.DEBUG)
     async with opened("postgresql://user:hunter2@127.0.0.1:1/helix") as store:
-        assert await store.ping() is False
+        assert await store.connections.ping() is False
         for attempt in (
             store.search(QUESTION, 5),
             asyncio.to_thread(store.reserve, "a.txt"),
@@ -48,10 +48,10 @@ async def test_connections_killed_between_two_searches_are_survived(database_url
             await asyncio.gather(*(store.search(QUESTION, 1) for _ in range(8)))
             return [
                 [hit.content for hit in await store.search(QUESTION, 1)],
-                [hit.content for hit in store.run_blocking(store.search, QUESTION, 1)],
+                [hit.content for hit in store.connections.run_blocking(store.search, QUESTION, 1)],
                 [node.get_content() for node in store.get_nodes(["none"])],
                 [node.get_content() for node in await store.aget_nodes(["none"])],
-                await store.ping(),
+                await store.connections.ping(),
             ]
 
         before = await use()
@@ -79,7 +79,7 @@ async def test_a_missing_schema_says_what_to_run(bare_database_url: str) -> None
             with pytest.raises(StoreUnavailable) as raised:
                 await attempt
             assert str(raised.value) == said
-        assert await store.ping() is True
+        assert await store.connections.ping() is True
 
 
 async def test_a_refused_statement_shows_no_text_of_a_document(database_url: str) -> None:

@@ -50,7 +50,7 @@ def crowded(database_url: str) -> str:
         store = ChunkStore(database_url, IDENTITY)
         store.add([foreign_node("big", place, vector) for place, vector in enumerate(big)])
         store.add([foreign_node("small", place, vector) for place, vector in enumerate(small)])
-        store._connections.close_writing()
+        store.connections.close_writing()
         assert index.build_if_missing(connection)
     return database_url
 
@@ -67,7 +67,9 @@ async def test_one_document_is_searched_exactly(crowded: str) -> None:
         scope = Scope(document_ids=(small,))
         for hits in (
             await store.search(QUESTION, 5, scope),
-            await asyncio.to_thread(store.run_blocking, store.search, QUESTION, 5, scope),
+            await asyncio.to_thread(
+                store.connections.run_blocking, store.search, QUESTION, 5, scope
+            ),
         ):
             assert [(hit.chunk_id,) for hit in hits] == nearest[:5]
 

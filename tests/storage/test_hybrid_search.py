@@ -206,7 +206,9 @@ async def test_the_gate_goes_by_the_nearest_of_all(database_url: str) -> None:
                 exact = await store.search(word_vector(question), 1)
                 found = await retriever.search(question)
                 assert found.decision.best == pytest.approx(exact[0].distance)
-                blocking = await asyncio.to_thread(store.run_blocking, retriever.search, question)
+                blocking = await asyncio.to_thread(
+                    store.connections.run_blocking, retriever.search, question
+                )
                 assert (blocking.hits, blocking.decision) == (found.hits, found.decision)
 
 

@@ -138,7 +138,7 @@ def asked(module_database_url: str) -> Iterator[Asked]:
 
 def _put(store: ChunkStore, document: DocumentRecord) -> None:
     """``write`` with vectors of the offline embedder, which is the service's."""
-    embedder = build_embedder(load_settings(database_url=store.url, **OFFLINE))
+    embedder = build_embedder(load_settings(database_url=store.connections.url, **OFFLINE))
     reference = store.reserve(document.source_uri)
     nodes = nodes_of(document, str(reference))
     for node in nodes:

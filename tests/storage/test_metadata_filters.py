@@ -53,7 +53,7 @@ def store(module_database_url: str) -> Iterator[ChunkStore]:
     store.add(nodes)
     yield store
     store.client.dispose()
-    store._connections.close_writing()
+    store.connections.close_writing()
 
 
 def found(

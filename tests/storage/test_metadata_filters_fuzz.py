@@ -54,7 +54,7 @@ class Fuzzed:
 def _writing(url: str) -> Iterator[ChunkStore]:
     store = ChunkStore(url, IDENTITY)
     yield store
-    store._connections._writing.close()
+    store.connections._writing.close()
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +80,9 @@ async def _settings(store: ChunkStore) -> list[Any]:
         " WHERE source = 'session'"
     )
     found: list[Any] = []
-    async with store._connections._reading.connection() as connection:
+    async with store.connections._reading.connection() as connection:
         found.append(await (await connection.execute(statement)).fetchone())
-    with store._connections.connection() as writing:
+    with store.connections.connection() as writing:
         found.append(writing.execute(statement.encode()).fetchone())
     with store.client.connect() as alchemy:
         found.append(tuple(alchemy.execute(text(statement)).one()))

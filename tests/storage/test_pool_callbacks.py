@@ -33,7 +33,7 @@ async def test_who_waits_is_served_once_the_database_is_back(
     database: CuttableDatabase, pool: str
 ) -> None:
     async with opened(database.url) as store:
-        stats = store._connections.pool_stats
+        stats = store.connections.pool_stats
         if pool == "read":
             waiting = asyncio.ensure_future(store.of("a").fetch("SELECT 1 AS one", {}))
         else:

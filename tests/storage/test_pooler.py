@@ -32,7 +32,7 @@ async def test_pooled_reads_prepare_nothing_and_leave_nothing(database_url: str)
             assert [hit.content for hit in await store.of("a").search(word_vector("water"), 1)]
             (row,) = await store.of("a").fetch(_SEEN, {})
             assert (row["role"], row["prepared"]) == (ROLE, 0)
-        async with store._connections._reading.connection() as connection:
+        async with store.connections._reading.connection() as connection:
             left = await (await connection.execute(_LEFT)).fetchone()
             usual = await (await connection.execute("SELECT reset_val FROM pg_settings"
                                                     " WHERE name = 'jit'")).fetchone()  # fmt: skip
@@ -44,7 +44,7 @@ async def test_pooled_reads_prepare_nothing_and_leave_nothing(database_url: str)
 async def test_two_tenants_share_the_sessions_of_pgbouncer(database_url: str) -> None:
     with pooled(database_url) as pooler:
         async with opened(database_url, pool_size=8, pooler_url=pooler) as store:
-            await asyncio.to_thread(store._connections.check_role)
+            await asyncio.to_thread(store.connections.check_role)
             sessions = await asyncio.gather(
                 *(used_by(store.of(f"tenant {number % 2}"), number) for number in range(40))
             )
@@ -72,4 +72,4 @@ async def test_a_database_url_that_leads_to_a_pooler_is_refused(database_url: st
     with pooled(database_url) as pooler:
         async with opened(pooler) as store:
             with pytest.raises(StoreUnavailable, match="DATABASE_POOLER_URL"):
-                await store.check_role()
+                await asyncio.to_thread(store.connections.check_role)

@@ -32,7 +32,7 @@ def servers() -> Iterator[tuple[Server, Server]]:
 
 
 def present(store: ChunkStore) -> bool:
-    return bool(store.pool_stats()["replica-1"]["present"])
+    return bool(store.connections.pool_stats()["replica-1"]["present"])
 
 
 async def answered_by_replica(store: ChunkStore) -> bool:
@@ -163,11 +163,11 @@ async def test_a_replica_answers_searches_behind_the_same_walls(
     async with opened(primary.url("helix"), replica_urls=[replica.url("helix")]) as store:
         await asyncio.to_thread(write, store, record("hybrid.txt", "glacier"))
         await eventually_by_replica(store)
-        before = store.pool_stats()["replica-1"]["requests_num"]
+        before = store.connections.pool_stats()["replica-1"]["requests_num"]
         result = await store.search_hybrid("glacier", word_vector("glacier"), 1)
         assert [hit.content for hit in result.hits] == ["glacier"]
         assert await store.of("another").read("SELECT 1 AS one FROM chunks", {}) == []
-        assert store.pool_stats()["replica-1"]["requests_num"] == before + 2
+        assert store.connections.pool_stats()["replica-1"]["requests_num"] == before + 2
         with pytest.raises(StoreUnavailable, match="22012"):  # the primary is the one to refuse
             await store.read("SELECT 1 / 0", {})
         assert present(store)

@@ -29,7 +29,7 @@ async def test_another_embedder_is_refused_and_stores_nothing(database_url: str)
         for attempt in (
             wrong.check(),
             wrong.search(QUESTION, 5),
-            asyncio.to_thread(wrong.run_blocking, wrong.search, QUESTION, 5),
+            asyncio.to_thread(wrong.connections.run_blocking, wrong.search, QUESTION, 5),
             asyncio.to_thread(write, wrong, OTHER),
             wrong.async_add([TextNode(text="adopted", embedding=QUESTION)]),
         ):
@@ -64,7 +64,7 @@ def test_of_two_that_claim_at_once_one_fills_it(database_url: str, emptied: bool
         ]
         errors = [error for each in writing if (error := each.exception())]
     for store in stores:
-        store._connections.close_writing()
+        store.connections.close_writing()
     assert {type(error) for error in errors} == {EmbedderMismatch}
     assert rows(database_url, "SELECT count(*) FROM documents") == [(4 - len(errors),)]
     assert len(errors) == 2

@@ -40,7 +40,7 @@ def make_set(store: ChunkStore, texts: dict[str, int]) -> MakeSet:
     """Makes a set of ``NewSet(**given)`` by ``maker`` and gives it with its items."""
 
     def made(maker: Maker | None = None, **given: Any) -> tuple[Row, list[Row]]:
-        return asyncio.run(_make(store.url, NewSet(**given), maker or OfflineMaker()))
+        return asyncio.run(_make(store.connections.url, NewSet(**given), maker or OfflineMaker()))
 
     return made
 

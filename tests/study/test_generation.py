@@ -61,16 +61,16 @@ def test_items_go_with_their_document_and_are_stale_when_it_is_another_version(
         assert made["stale"] == 0
     store_text(store, "halden/bridge.md", "Halden Bridge", BRIDGE.replace("1934", "1936"))
     stale = "SELECT count(*) FROM study_sources s JOIN documents d ON d.id = s.document_id WHERE"
-    ((changed,),) = rows(store.url, f"{stale} d.content_hash <> s.content_hash")
-    ((of_bridge,),) = rows(store.url, f"{stale} d.id = %s", texts["bridge"])
+    ((changed,),) = rows(store.connections.url, f"{stale} d.content_hash <> s.content_hash")
+    ((of_bridge,),) = rows(store.connections.url, f"{stale} d.id = %s", texts["bridge"])
     assert changed == of_bridge > 0
-    rows(store.url, "DELETE FROM documents WHERE id = %s RETURNING id", texts["bridge"])
-    left = rows(store.url, "SELECT DISTINCT document_id FROM study_sources")
+    rows(store.connections.url, "DELETE FROM documents WHERE id = %s RETURNING id", texts["bridge"])
+    left = rows(store.connections.url, "SELECT DISTINCT document_id FROM study_sources")
     assert left == [(texts["ferry"],)]
     orphans = "SELECT id FROM study_items i WHERE NOT EXISTS (SELECT FROM study_sources s WHERE"
-    assert rows(store.url, f"{orphans} s.item_id = i.id)") == []
-    rows(store.url, "DELETE FROM documents RETURNING id")
-    assert rows(store.url, "SELECT id FROM study_items") == []
+    assert rows(store.connections.url, f"{orphans} s.item_id = i.id)") == []
+    rows(store.connections.url, "DELETE FROM documents RETURNING id")
+    assert rows(store.connections.url, "SELECT id FROM study_items") == []
 
 
 def test_a_workshop_has_lessons_and_a_map_is_one_tree(make_set: MakeSet) -> None:

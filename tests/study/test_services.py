@@ -103,6 +103,6 @@ def test_a_run_that_waited_for_a_set_ends_with_the_reason(
         [(number,)] = connection.execute("SELECT id FROM runs").fetchall()
         run = begin_run(connection, number)
     assert run is not None
-    settings = load_settings(database_url=store.url, study="off", **OFFLINE)
+    settings = load_settings(database_url=store.connections.url, study="off", **OFFLINE)
     with pytest.raises(SettingsError, match="study is off"):
         asyncio.run(carry_out_study(settings, store, run))

@@ -65,7 +65,7 @@ def a_store(url: str) -> Iterator[ChunkStore]:
     """A store on ``url`` that is filled by Gemini's embedder."""
     store = ChunkStore(url, "gemini:gemini-embedding-001:1536")
     yield store
-    store._connections._writing.close()
+    store.connections._writing.close()
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def store_documents(store: ChunkStore) -> dict[str, int]:
     unmark = (
         "UPDATE chunks SET metadata_ = metadata_ - '{start_char,end_char}'::text[] RETURNING id"
     )
-    rows(store.url, unmark)
+    rows(store.connections.url, unmark)
     ids = {
         "refunds": store_text(store, "a/refunds.md", "Refund Policy", REFUNDS, ("policy", "eu")),
         "shipping": store_text(store, "b/shipping.md", "Shipping", SHIPPING, ("policy",)),
@@ -97,7 +97,7 @@ def store_documents(store: ChunkStore) -> dict[str, int]:
         ),
     }
     rows(
-        store.url,
+        store.connections.url,
         "UPDATE documents SET updated_at = '2020-01-01T12:00:00Z' WHERE id = %s RETURNING id",
         ids["shipping"],
     )

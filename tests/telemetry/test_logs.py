@@ -45,7 +45,7 @@ def filled(module_database_url: str) -> str:
     reference = store.reserve(document.source_uri)
     store.stage(str(reference), document)
     store.add(nodes_of(document, str(reference)))
-    store._connections.close_writing()
+    store.connections.close_writing()
     return module_database_url
 
 

@@ -48,7 +48,7 @@ def filled(module_database_url: str) -> str:
         node.embedding = embedder.model.get_text_embedding(node.text)
     store.stage(str(reference), document)
     store.add(nodes)
-    store._connections.close_writing()
+    store.connections.close_writing()
     return module_database_url
 
 

@@ -34,7 +34,7 @@ router = APIRouter(route_class=ApiRoute)
 async def healthz(request: Request) -> JSONResponse:
     """`200 {"ok": true}` when `SELECT 1` succeeds, `503 {"ok": false}` otherwise."""
     services: Services = request.state.services
-    ok = await services.store.ping()
+    ok = await services.store.connections.ping()
     return JSONResponse({"ok": ok}, status_code=200 if ok else 503)
 
 
@@ -44,7 +44,7 @@ async def healthz(request: Request) -> JSONResponse:
 async def health(request: Request) -> JSONResponse:
     """`200 {"status": "ok"}` where `/healthz` is `200`, else `503 {"status": "unavailable"}`."""
     services: Services = request.state.services
-    ok = await services.store.ping()
+    ok = await services.store.connections.ping()
     return JSONResponse({"status": "ok" if ok else "unavailable"}, status_code=200 if ok else 503)
 
 
@@ -61,7 +61,7 @@ async def readyz(request: Request) -> JSONResponse:
     overload: Overload = request.state.overload
     health: HealthWatch = request.state.health
     reason = health.stuck or ("overloaded" if overload.admission.is_full else None)
-    if not await services.store.ping():
+    if not await services.store.connections.ping():
         reason = "database"
     state: dict[str, Any] = {"ready": reason is None} | ({"reason": reason} if reason else {})
     today = datetime.now(UTC).date()
