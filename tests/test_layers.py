@@ -195,7 +195,7 @@ def test_a_question_loads_only_what_it_has_a_use_for() -> None:
     parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
     vendors = ("sqlalchemy", "psycopg2", "httpx", "rich")
     unwanted = (*vendors, *(f"llama_index.core.{part}" for part in parts))
-    needed = "helix.commands.ask, helix.commands.service.in_database"
+    needed = "helix.commands.ask, helix.commands.service.service_choice"
     asked = loaded(f"import helix.services, helix.providers.offline, {needed}", unwanted)
     assert asked.stdout.strip() == "[]", asked.stderr
 

@@ -28,7 +28,7 @@ from helix.commands.scope_options import (
     TenantOption,
 )
 from helix.commands.service.address import ServerOption
-from helix.commands.service.base import AnswerService, Query
+from helix.commands.service.answers import AnswerService, Query
 from helix.commands.service.service_choice import answer_service
 from helix.domain.questions import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
@@ -73,7 +73,7 @@ def ask(
     names = [*(document or ()), *([str(document_id)] if document_id is not None else ())]
 
     async def connected() -> None:
-        async with await answer_service(server, tenant_name(tenant)) as answers:
+        async with answer_service(server, tenant_name(tenant)) as answers:
             query = Query(text, await _documents(answers, names), tags, mode=mode, model=model)
             if as_json:
                 answer = await _answer(answers, query, tenant)

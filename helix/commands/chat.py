@@ -31,7 +31,7 @@ from helix.commands.scope_options import (
     TenantOption,
 )
 from helix.commands.service.address import ServerOption
-from helix.commands.service.base import AnswerService, Query
+from helix.commands.service.answers import AnswerService, Query
 from helix.commands.service.service_choice import answer_service
 from helix.conversations.names import checked_id, new_id
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
@@ -67,7 +67,7 @@ def chat(
     tags = checked_tags(tag) if tag else None
 
     async def connected() -> str:
-        async with await answer_service(server, tenant_name(tenant)) as answers:
+        async with answer_service(server, tenant_name(tenant)) as answers:
             documents = await find_documents(answers, document) if document else None
             ids = None if documents is None else tuple(row["id"] for row in documents)
             query = Query("", ids, tags, checked_id(conversation or new_id()), mode, model=model)

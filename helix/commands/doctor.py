@@ -19,7 +19,8 @@ from db.errors import DatabaseError
 from db.migrate import schema_ready
 from db.url import explain, is_embedded, open_database, place_of
 from helix.commands.service.address import named_server
-from helix.commands.service.over_http import server_answers
+from helix.commands.service.documents import LibraryService
+from helix.commands.service.server_connection import connected
 from helix.commands.service.service_choice import found_server
 from helix.commands.setting_sources import missing_files, setting_sources
 from helix.domain.contract import EMBEDDING_DIMENSIONS
@@ -185,9 +186,9 @@ async def _surroundings(settings: Settings | None = None) -> list[Check]:
             server = await found_server(settings, DEFAULT_TENANT)
         if server is None:
             return checks
-        async with server_answers(server, DEFAULT_TENANT, _SERVER_SECONDS) as answers:
-            await answers.summary()
-            model = (await answers.model())["title"]
+        async with connected(server, DEFAULT_TENANT, _SERVER_SECONDS) as connection:
+            await LibraryService(connection).summary()
+            model = (await connection.model())["title"]
     except HelixError as error:
         return [*checks, Check("server", False, f"HELIX_SERVER: {error}")]
     finding = f"{server.address} answers: commands ask it, and its model, {model}, answers them"

@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterable
 
 from helix.commands.console import one_line
-from helix.commands.service.base import LibraryService
+from helix.commands.service.documents import LibraryService
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.document_list import DocumentFilter, Page

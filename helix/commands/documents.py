@@ -13,7 +13,7 @@ from helix.commands.console import one_line, print_table, printable
 from helix.commands.document_names import find_document, find_documents
 from helix.commands.lazy_commands import ListByDefault
 from helix.commands.service.address import ServerOption
-from helix.commands.service.base import LibraryService
+from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
@@ -243,7 +243,7 @@ def _run(
     configure_logging("warning")
 
     async def connected() -> Result:
-        async with await library_service(server, tenant_name(tenant)) as library:
+        async with library_service(server, tenant_name(tenant)) as library:
             return await action(library)
 
     return asyncio.run(connected())

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from helix.commands.console import one_line
-from helix.commands.service.base import AnswerService, Query
+from helix.commands.service.answers import AnswerService, Query
 from helix.domain.citations import place_of, snippet
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from helix.commands.console import one_line, printable
-from helix.commands.service.base import AnswerService, Query
+from helix.commands.service.answers import AnswerService, Query
 from helix.domain.citations import place_of
 from helix.domain.contract import REFUSAL
 from helix.library.access import Row

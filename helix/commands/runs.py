@@ -11,7 +11,7 @@ import typer
 
 from helix.commands.console import LARGEST_ID, one_line, print_table
 from helix.commands.service.address import ServerOption
-from helix.commands.service.base import LibraryService
+from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import library_service
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
@@ -92,7 +92,7 @@ def cancel(
 
     async def stop(library: LibraryService) -> tuple[Row, str]:
         run = await _find(library, name)
-        return run, await library.stop_run(run["id"])
+        return run, str((await library.stop_run(run["id"]))["status"])
 
     run, status = _in_library(context, stop, tenant, server)
     messages = {"cancelled": "is cancelled", "cancelling": "stops as soon as its worker sees it"}
@@ -196,7 +196,7 @@ def _in_library(
 
     async def connected() -> Result:
         where = server or context.obj["server"]
-        async with await library_service(where, tenant_name(whose)) as library:
+        async with library_service(where, tenant_name(whose)) as library:
             return await action(library)
 
     return asyncio.run(connected())

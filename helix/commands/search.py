@@ -12,7 +12,7 @@ from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
 from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
-from helix.commands.service.base import Query
+from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
 from helix.domain.citations import place_of
 from helix.domain.questions import is_blank
@@ -44,7 +44,7 @@ def search(
     tags = checked_tags(tag) if tag else None
 
     async def connected() -> Row:
-        async with await answer_service(server, tenant_name(tenant)) as answers:
+        async with answer_service(server, tenant_name(tenant)) as answers:
             ids = [row["id"] for row in await find_documents(answers, document or [])]
             query = Query(text, tuple(ids) if document else None, tags)
             return await answers.search(query, limit)

@@ -77,7 +77,7 @@ def map_(
 @study.command(name="list")
 def list_(tenant: TenantOption = DEFAULT_TENANT, server: ServerOption = None) -> None:
     """List the sets, the newest first."""
-    rows = run_study(lambda study: study.list_sets(), server, tenant)
+    rows = run_study(lambda study: study.list_sets(), server, tenant)["sets"]
     columns = ("number", "kind", "title", "items", "stale", "status")
     print_table(
         columns,

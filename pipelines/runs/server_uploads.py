@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 import typer
 
 from helix.commands.service.address import Server
-from helix.commands.service.over_http import ServerAnswers, server_answers
+from helix.commands.service.documents import LibraryService
+from helix.commands.service.server_connection import ServerConnection, connected
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
 from pipelines.files.scan import SourceFile, scan
@@ -57,8 +58,10 @@ def send(server: Server, sending: Sending, tenant: str) -> bool:
 
 async def _send(server: Server, sending: Sending, tenant: str) -> bool:
     outcome, places = _Outcome(), asyncio.Semaphore(_AT_ONCE)
-    async with server_answers(server, tenant) as answers:
-        await answers.list_runs(1)  # a server that does not answer is told once, before any file
+    async with connected(server, tenant) as connection:
+        await LibraryService(connection).list_runs(
+            1
+        )  # a server that does not answer is told once, before any file
         scanned = scan(sending.paths)
         with Reporter() as reporter:
             reporter.set_total(len(scanned.sources))
@@ -70,7 +73,7 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
 
             async def one(source: SourceFile) -> None:
                 async with places:
-                    report(await _one(answers, source, sending))
+                    report(await _one(connection, source, sending))
 
             for name, reason in scanned.problems:
                 report({"source_uri": name, "status": "failed", "reason": reason})
@@ -89,7 +92,7 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
     return bool(outcome.counts["failed"])
 
 
-async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> Row:
+async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -> Row:
     """The outcome of one file, as a run's row of it says."""
     row: Row = {"source_uri": source.source_uri}
     fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
@@ -97,7 +100,7 @@ async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> 
         fields["title"] = sending.title
     try:
         data = await asyncio.to_thread(source.path.read_bytes)
-        upload = await answers.upload(source.path.name, data, fields)
+        upload = await server.upload(source.path.name, data, fields)
     except OSError as error:
         return row | {"status": "failed", "reason": error.strerror or "it cannot be read"}
     except BadRequest as error:
@@ -107,7 +110,7 @@ async def _one(answers: ServerAnswers, source: SourceFile, sending: Sending) -> 
     if sending.detach:
         return row | {"status": "queued", "done": 0, "total": 0}
     document_id = upload["documents"][0]["id"]
-    async with aclosing(answers.follow_run(upload["run_id"])) as changes:
+    async with aclosing(server.run_events(upload["run_id"])) as changes:
         async for event in changes:
             if event.name == "file" and event.data["document_id"] == document_id:
                 row = event.data

@@ -153,7 +153,7 @@ def test_a_server_that_is_down_is_said_in_one_line(command: list[str]) -> None:
 def test_asking_a_server_loads_neither_llamaindex_nor_a_provider() -> None:
     heavy = ("llama_index", "numpy", "sqlalchemy", "fastapi", "google.genai", "wordllama")
     told = f"[name for name in {heavy!r} if name in sys.modules]"
-    asking = "helix.commands.ask, helix.commands.documents, helix.commands.service.over_http"
+    asking = "helix.commands.ask, helix.commands.service.server_connection"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys, {asking}; print({told})"],
         env=environment(), capture_output=True, text=True, check=False,
