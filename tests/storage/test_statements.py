@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg.pq import ExecStatus
 
 from tests.support.repository import ROOT
 
@@ -68,3 +71,43 @@ def test_each_statement_says_why(file: Path) -> None:
     named = [n for n, line in enumerate(lines) if re.match(r"[A-Z_]+(: [^=]+)? = ", line)]
     assert named or "def " in file.read_text()
     assert [lines[n] for n in named if not lines[n - 1].startswith("# ")] == []
+
+
+def _texts_of(name: str) -> Iterator[tuple[str, str]]:
+    """The whole statements of a module, by name; templates are put together where they are used."""
+    for key, value in vars(importlib.import_module(f"helix.storage.statements.{name}")).items():
+        several = value.values() if isinstance(value, dict) else value
+        texts = several if isinstance(value, dict | tuple) else [value]
+        for text in texts if re.fullmatch("[A-Z][A-Z_]*", key) else ():
+            if re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", str(text)) and not re.search(
+                r"\{[a-z_]+\}", str(text)
+            ):
+                yield key, str(text)
+
+
+def _numbered(statement: str) -> str:
+    """A statement with Postgres's parameters in place of psycopg's."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        if found[1] is None or found[1] not in names:
+            names.append(found[1] or "")
+        return f"${names.index(found[1]) + 1 if found[1] else len(names)}"
+
+    return re.sub(r"%(?:\((\w+)\))?[sb]|%%", number, statement)
+
+
+def test_the_schema_takes_each_statement(database_url: str) -> None:
+    others = ("anki", "vector_store", "vector_tables")  # SQLite's, SQLAlchemy's, other programs'
+    refused, taken = [], 0
+    with psycopg.connect(database_url) as connection:
+        for file in (file for file in STATEMENTS if file.stem not in others):
+            for name, text in _texts_of(file.stem):
+                result = connection.pgconn.prepare(b"", _numbered(text).encode())
+                taken += result.status == ExecStatus.COMMAND_OK
+                if result.status != ExecStatus.COMMAND_OK:
+                    refused.append(f"{file.stem}.{name}: {result.error_message.decode()}")
+                    connection.rollback()
+    assert refused == [] and taken > 200

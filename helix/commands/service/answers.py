@@ -50,7 +50,7 @@ class Query:
     model: str | None = None
 
     def options(self) -> QuestionOptions:
-        """What a server is told beside the question."""
+        """The options of the question, as a server is told them."""
         options: QuestionOptions = {}
         if self.document_ids is not None:
             options["document_ids"] = self.document_ids

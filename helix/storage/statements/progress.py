@@ -137,7 +137,7 @@ FROM begun
 # The sessions since the first day begin at the last one that began before it: they do not overlap.
 RECENT_DAYS = """
 WITH span AS (
-    SELECT (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date - %(days)s + 1 AS first,
+    SELECT (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date - %(days)s::int + 1 AS first,
         (%(now)s::timestamptz AT TIME ZONE %(zone)s)::date AS today),
 recent AS (
     SELECT s.started_at, s.ended_at FROM progress_sessions s, span
