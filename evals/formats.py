@@ -22,6 +22,7 @@ from pathlib import Path
 import pypdfium2  # type: ignore[import-untyped]
 
 from evals.datasets import load_covidqa
+from helix.answering.question import Question
 from helix.domain.citations import location
 from helix.services import Services, open_services
 from helix.settings import load_settings
@@ -79,7 +80,7 @@ def write_corpus(data: Path, folder: Path) -> None:
 async def rows(services: Services) -> AsyncIterator[tuple[bool, str]]:
     """For each question whether its place was cited, and its row of the table."""
     for asked in QUESTIONS:
-        stream = await services.engine.ask(asked.question, None)
+        stream = await services.engine.ask(Question(asked.question))
         async with aclosing(stream):
             answer = " ".join("".join([delta async for delta in stream]).split())
         hits = [stream.retrieval.hits[citation["n"] - 1] for citation in stream.citations]

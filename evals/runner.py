@@ -13,6 +13,7 @@ from evals.judges import AnswerJudge, Judgement
 from evals.metrics.retrieval import expected_ids, retrieval_scores
 from evals.metrics.wording import forbidden_said, hallucinated_markers, has_gold, keyword_coverage
 from evals.suites import Suite
+from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason
@@ -112,7 +113,7 @@ class SuiteRunner:
 
     async def _outcome(self, case: Case, spans: Sequence[Span], expected: Sequence[str]) -> Outcome:
         scope, began = case.scope.of(self.suite.tenant), time.perf_counter()
-        stream = await self.services.engine.ask(case.question, scope)
+        stream = await self.services.engine.ask(Question(case.question, scope))
         async with aclosing(stream):
             async for _ in stream:
                 continue

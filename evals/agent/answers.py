@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from evals.documents.values import numbers
-from helix.answering.answer import Answer, Question
-from helix.answering.gatherer import Mode
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Mode, Question
 from helix.domain.scope import Scope
 from helix.services import Services
 

@@ -16,7 +16,7 @@ from evals.datasets.tatqa import load_tatqa
 from evals.documents.parts import FORMATS, Part, printed
 from evals.documents.question_outcomes import Shelf
 from evals.suites import Suite
-from helix.answering.gatherer import Mode
+from helix.answering.question import Mode
 from helix.domain.arithmetic import NotArithmetic, evaluate, is_percentage, parse
 from helix.domain.scope import Scope
 from helix.services import open_services

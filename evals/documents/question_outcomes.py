@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evals.documents.values import Expected
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.scope import Scope
 from helix.services import Services
 

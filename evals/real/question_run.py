@@ -14,9 +14,10 @@ from evals.real.answers import Answers, KeptAnswer, Key
 from evals.real.judged_answer import JudgedAnswer
 from evals.real.llama import LlamaServer
 from evals.real.questions import RealQuestion
-from helix.answering.answer import Question, answer_of
+from helix.answering.answer import answer_of
 from helix.answering.form.schema import FORM_RULES, answer_schema
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.domain.contract import GROUNDING_RULES
 from helix.errors import HelixError

@@ -16,7 +16,8 @@ from helix.agent.replay_planner import ReplayPlanner
 from helix.agent.run import BoundReached, Bounds, Run
 from helix.agent.tool import AnyTool, ToolContext
 from helix.agent.tools import TOOLS
-from helix.answering.gatherer import Assignment, Event
+from helix.answering.gatherer import Event
+from helix.answering.question import ReadQuestion
 from helix.domain.retrieval import Retrieval, Trace
 from helix.errors import HelixError
 from helix.library.access import Library
@@ -47,12 +48,12 @@ class Agent:
     tools: Sequence[AnyTool] = TOOLS
     _stopping: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def gather(self, assignment: Assignment) -> AsyncGenerator[Event | Retrieval, None]:
+    async def gather(self, question: ReadQuestion) -> AsyncGenerator[Event | Retrieval, None]:
         """Yield the events of a gathering, then its Retrieval; see answering.gathering.Gatherer.
 
         A gathering that reaches a bound, or whose model fails, ends with the sources found so far.
         """
-        run = self._run(assignment)
+        run = self._run(question)
         gathering = asyncio.create_task(self._gather(run))
         gathering.add_done_callback(lambda _: run.events.put_nowait(None))
         try:
@@ -73,13 +74,14 @@ class Agent:
         gathering.add_done_callback(self._stopping.discard)
         await asyncio.wait({gathering})
 
-    def _run(self, assignment: Assignment) -> Run:
+    def _run(self, question: ReadQuestion) -> Run:
+        asked = question.asked
         context = ToolContext(
-            assignment.question, assignment.written, assignment.scope, self.retriever,
-            self.library.of(assignment.scope.tenant), Ledger(), self.settings,
-            assignment.time_zone, assignment.follow_up, may_fetch=self.settings.agent_fetch,
+            question.text, asked.text, asked.scope, self.retriever,
+            self.library.of(asked.scope.tenant), Ledger(), self.settings, asked.time_zone,
+            question.follow_up, may_fetch=self.settings.agent_fetch,
         )  # fmt: skip
-        return Run(context, self.tools, self.bounds, assignment.before)
+        return Run(context, self.tools, self.bounds, question.before)
 
     async def _gather(self, run: Run) -> None:
         """Drive the run to its end; search for the question itself where no tool gave a result."""

@@ -5,8 +5,6 @@ No HTTP and no database.
 
 from __future__ import annotations
 
-import secrets
-import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -16,29 +14,25 @@ from helix.answering.clarification import clarifying_question, question_back
 from helix.answering.code.blocks import without_code
 from helix.answering.code.model import CodeName
 from helix.answering.debug import debug_block
-from helix.answering.gatherer import Mode
 from helix.answering.guardrails import Flag
 from helix.answering.history_support import from_history
-from helix.answering.images import UploadedImage
 from helix.answering.model_use import model_json
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
+from helix.answering.question import Question
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import MARKER, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
-from helix.domain.history import History
 from helix.domain.intents import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
-from helix.domain.scope import Scope
 from helix.domain.tool_results import SourceKind
 from helix.domain.turns import Turn
 from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import Prompts
-from helix.telemetry.tracing import request_trace_id
 
 NOTHING_TO_PROVE = Proof(())
 CitedBy = Literal["model", "helix"]
@@ -74,30 +68,6 @@ class LongCitation(TypedDict):
 
 
 @dataclass(frozen=True)
-class Question:
-    """One question: its text, the documents it may be answered from, and its answer's ids.
-
-    ``top_k`` is the most chunks to answer from; None leaves that to the retriever. ``history`` is
-    what came before in its conversation; None where it is asked outside of one. Both ids are 32
-    hex characters; ``trace_id`` is the current request's, a random one outside of a request.
-    ``mode`` says who gathers the sources; ``time_zone`` is the asker's, an IANA name. A question
-    with ``images`` is about them alone: no document is searched. ``model`` is the name of the model
-    that is to answer (HELIX_MODELS); None: the tenant's, or that of the settings.
-    """
-
-    text: str
-    scope: Scope = field(default_factory=Scope)
-    top_k: int | None = None
-    history: History | None = None
-    answer_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    trace_id: str = field(default_factory=lambda: request_trace_id() or secrets.token_hex(16))
-    mode: Mode = "answer"
-    time_zone: str = "UTC"
-    images: tuple[UploadedImage, ...] = ()
-    model: str | None = None
-
-
-@dataclass(frozen=True)
 class Answer:
     """A whole answer, or a refusal, with its citations, proof and circumstances.
 
@@ -118,7 +88,7 @@ class Answer:
         llm: the model that was chosen to answer; None where the pipeline was not asked.
         usages: the usage of each call of the model, those of a gathering first.
         names: the names in the code of an answer of mode ``write``; None of any other.
-        marked: whether the text has markers of Helix's own (``AnswerRequest.marks``).
+        marked: whether the text has markers of Helix's own (``Question.marks``).
     """
 
     question: Question

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -17,11 +16,12 @@ from llama_index.core.schema import QueryBundle
 
 from helix.answering.delta_filters import filtered
 from helix.answering.form import BlockReader, FormChoice, WrongForm, with_form_rules
-from helix.answering.gatherer import Assignment, Event, Gathering, NeedsModel
+from helix.answering.gatherer import Gatherer, NeedsModel
 from helix.answering.guardrails import Hygiene
-from helix.answering.images import ImagesNotSupported, UploadedImage, image_messages
+from helix.answering.images import ImagesNotSupported, image_messages
 from helix.answering.numbering import KnownMarkers, rewritten
 from helix.answering.proof import prover_of_pieces
+from helix.answering.question import Question, ReadQuestion
 from helix.answering.statement_filter import StatementFilter, proven
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.tool_answers import or_results, results_told
@@ -30,9 +30,6 @@ from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.findings import Findings, findings
-from helix.domain.followups import FollowUp, with_topic
-from helix.domain.history import History
-from helix.domain.input_text import judged
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
 from helix.domain.prompt import FINDINGS, SAID, chat_messages
 from helix.domain.retrieval import Retrieval
@@ -99,120 +96,77 @@ class CitationQueryEngine(BaseQueryEngine):
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
 
-    async def ask(
-        self,
-        question: str,
-        scope: Scope | None = None,
-        top_k: int | None = None,
-        *,
-        deep: bool = False,
-        history: History | None = None,
-        gathering: Gathering | None = None,
-        images: Sequence[UploadedImage] = (),
-        marks: bool = False,
-        writing: bool = False,
-    ) -> AnswerStream:
+    async def ask(self, asked: Question, gatherer: Gatherer | None = None) -> AnswerStream:
         """Retrieve, gate, and start the answer; returns once its first delta has arrived.
 
-        ``scope``, ``top_k`` and ``deep`` are as GatedRetriever.search has them. ``history`` is that
-        of the question's conversation; None outside of one. With ``gathering`` its gatherer finds
-        the sources in place of one search, and the method returns with the first event. A question
-        with ``images`` is put to the model with them, and nothing is searched. ``marks``: a
-        statement without a marker gets that of the source which bears it out, if one does.
-        ``writing``: code and drafts are written from what the search finds. What is attached to
-        the conversation is read alone where it answers; where the model finds no answer in it
-        after all, it is read beside the library.
+        A ``gatherer`` finds the sources in place of one search, and the method returns with the
+        first event. A question with images is put to the model with them, and nothing is searched.
+        What is attached to the conversation is read alone where it answers; where the model finds
+        no answer in it after all, it is read beside the library.
 
         Raises:
             UpstreamError: embedding or model failed before the first delta.
             StoreUnavailable, EmbedderMismatch: the search failed.
-            ImagesNotSupported: there are ``images``, and the model takes none.
-            NeedsModel: ``writing``, and there is no model.
+            ImagesNotSupported: there are images, and the model takes none.
+            NeedsModel: code or a draft is asked for, and there is no model.
         """
-        if writing and self._llm.quotes_only:
+        if asked.mode == "write" and self._llm.quotes_only:
             raise NeedsModel
-        typed, question = question, judged(question)
-        follow_up, turn = FollowUp(question), None
-        if history is not None:
-            follow_up, turn = await self._turns.read(question, history, searched=not images)
-        if images:
-            return await self._of_images(typed, images, turn)
-        asked, within = follow_up.question, scope or Scope(self.retriever.store.tenant)
-        intent = None if writing else await off_loop_if_long(len(asked), intent_of, asked)
-        if intent is Intent.GREETING:
-            return await self._reply(courtesy(asked), turn)
-        if intent is Intent.DOCUMENTS:
-            return await self._reply(await library_reply(self.retriever, within), turn)
-        retrieval = None
-        if not writing and (topic := summary_topic(asked)) is not None:
-            retrieval = await overview(self.retriever, topic, within)
-        if retrieval is None and gathering:
-            before = turn.memory.before if turn else None
-            assignment = Assignment(asked, typed, within, gathering.time_zone, follow_up, before)
-            wording = typed if asked == question else asked
-            found = gathering.gatherer.gather(assignment)
-            return await self._gathered(found, wording, turn, marks=marks)
-        wording = with_topic(follow_up) if self._reads_places else asked
-        wording = typed if wording == question else wording
-        if retrieval is not None:
-            return await self.answer_from(wording, retrieval, turn, marks=marks)
-        search = partial(self.retriever.search, asked, scope, top_k, deep=deep, follow_up=follow_up)
-        answer = partial(
-            self._from_search,
-            wording=wording, asked=asked, history=history, turn=turn, marks=marks, writing=writing,
-        )  # fmt: skip
-        stream = await answer(await search())
+        question = await self._turns.read(asked)
+        if asked.images:
+            return await self._of_images(question)
+        if asked.mode != "write":
+            intent = await off_loop_if_long(len(question.text), intent_of, question.text)
+            if intent is Intent.GREETING:
+                return await self._reply(question, courtesy(question.text))
+            if intent is Intent.DOCUMENTS:
+                told = await library_reply(self.retriever, asked.scope)
+                return await self._reply(question, told)
+            if (topic := summary_topic(question.text)) is not None:
+                found = await overview(self.retriever, topic, asked.scope)
+                if found is not None:
+                    return await self.answer_from(question, found)
+        if gatherer:
+            return await self._gathered(question, gatherer)
+        stream = await self._searched(question)
         if not stream.retrieval.attached_alone or not await _refuses(stream):
             return stream
-        return await answer(replace(await search(precedence=False), usages=stream.usages))
+        return await self._searched(question, precedence=False, usages=stream.usages)
 
-    async def _from_search(
-        self,
-        found: Retrieval,
-        *,
-        wording: str,
-        asked: str,
-        history: History | None,
-        turn: Turn | None,
-        marks: bool,
-        writing: bool,
+    async def _searched(
+        self, question: ReadQuestion, *, precedence: bool = True, usages: tuple[Usage, ...] = ()
     ) -> AnswerStream:
-        """The answer from what a search found, unless the turn has to be asked back."""
-        if turn and found.stands_alone:
-            turn = replace(turn, kind="standalone")
-        if turn and history is not None:
-            turn, found = await clarified(asked, history, turn, found)
-        return await self.answer_from(wording, replace(found, writing=writing), turn, marks=marks)
+        """The answer from what one search finds, unless the turn has to be asked back."""
+        asked = question.asked
+        found = await self.retriever.search(
+            question.text, asked.scope, asked.top_k, deep=asked.debug,
+            follow_up=question.follow_up, precedence=precedence,
+        )  # fmt: skip
+        if question.turn and found.stands_alone:
+            question = replace(question, turn=replace(question.turn, kind="standalone"))
+        question, found = await clarified(question, replace(found, usages=usages))
+        return await self.answer_from(question, replace(found, writing=asked.mode == "write"))
 
-    async def _gathered(
-        self,
-        found: AsyncGenerator[Event | Retrieval, None],
-        asked: str,
-        turn: Turn | None,
-        *,
-        marks: bool,
-    ) -> AnswerStream:
-        """The stream whose sources are being ``found``; returns with its first event."""
-        nothing = bare_retrieval(self.retriever)
+    async def _gathered(self, question: ReadQuestion, gatherer: Gatherer) -> AnswerStream:
+        """The stream whose sources are being gathered; returns with its first event."""
         prompts = await active_prompts()  # of this request: its stream is read outside of it
         stream = GatheringStream(
-            found,
-            lambda retrieval: self._written_from(asked, retrieval, turn, prompts, marks=marks),
-            nothing,
-            turn,
-            asked,
+            gatherer.gather(question),
+            lambda retrieval: self._written_from(question, question.wording(), retrieval, prompts),
+            bare_retrieval(self.retriever),
+            question.turn,
+            question.wording(),
         )
         await stream.prime()
         return stream
 
-    async def _of_images(
-        self, question: str, images: Sequence[UploadedImage], turn: Turn | None
-    ) -> AnswerStream:
-        """The model's answer about ``images``: nothing is searched, cited or proven."""
+    async def _of_images(self, question: ReadQuestion) -> AnswerStream:
+        """The model's answer about images: nothing is searched, cited or proven."""
         if not self._llm.sees:
             raise ImagesNotSupported(self._llm.identity)
         await active_prompts()
-        messages = image_messages(question, images, turn.memory.text if turn else "")
+        asked, turn = question.asked, question.turn
+        messages = image_messages(asked.text, asked.images, turn.memory.text if turn else "")
         used: list[Usage] = []
         deltas, hygiene = self._model_deltas(messages, used), None
         if self._hygienic:
@@ -220,36 +174,29 @@ class CitationQueryEngine(BaseQueryEngine):
             deltas = filtered(deltas, hygiene)
         retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
         turn = turn and replace(turn, kind="image", understood_as=None)
-        stream = AnswerStream(deltas, retrieval, hygiene, turn=turn, asked=question, used=used)
+        stream = AnswerStream(deltas, retrieval, hygiene, turn=turn, asked=asked.text, used=used)
         await stream.prime()
         return stream
 
-    async def _reply(self, text: str, turn: Turn | None) -> AnswerStream:
+    async def _reply(self, question: ReadQuestion, text: str) -> AnswerStream:
         """A fixed reply about Helix or the library: no model is called, and nothing is cited."""
         retrieval = replace(bare_retrieval(self.retriever), is_reply=True)
-        turn = turn and replace(turn, kind="conversational", understood_as=None)
+        turn = question.turn and replace(question.turn, kind="conversational", understood_as=None)
         stream = AnswerStream(_said(text), retrieval, turn=turn)
         await stream.prime()
         return stream
 
-    async def answer_from(
-        self,
-        question: str,
-        retrieval: Retrieval,
-        turn: Turn | None = None,
-        *,
-        marks: bool = False,
-    ) -> AnswerStream:
+    async def answer_from(self, question: ReadQuestion, retrieval: Retrieval) -> AnswerStream:
         """The answer from a finished ``retrieval``; returns once its first delta has arrived.
 
-        ``turn`` is the question's place in its conversation; the prompt has the turn's memory.
-        ``marks`` is as ``ask`` has it.
+        The prompt has the memory of the question's turn.
 
         Raises:
             UpstreamError: the model failed before the first delta.
         """
         prompts = await active_prompts()
-        stream = self._written_from(question, retrieval, turn, prompts, marks=marks)
+        wording = question.wording(in_place=self._reads_places)
+        stream = self._written_from(question, wording, retrieval, prompts)
         await stream.prime()
         return stream
 
@@ -261,25 +208,19 @@ class CitationQueryEngine(BaseQueryEngine):
         return {key: value for key, value in ((FINDINGS, found), (SAID, said)) if value}
 
     def _written_from(
-        self,
-        question: str,
-        retrieval: Retrieval,
-        turn: Turn | None,
-        prompts: Prompts,
-        *,
-        marks: bool,
+        self, question: ReadQuestion, wording: str, retrieval: Retrieval, prompts: Prompts
     ) -> AnswerStream:
         """The stream of ``answer_from``, before the model is called."""
+        turn = question.turn
         if retrieval.reason:
-            return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=question)
+            return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=wording)
         places = [source.place for source in retrieval.sources] if self._reads_places else None
-        before = turn.memory.before if turn else None
         found = findings(retrieval.calculations, retrieval.calls, retrieval.sources)
         messages = chat_messages(
-            question,
+            wording,
             retrieval.sources,
             places,
-            before,
+            question.before,
             prompts.text("answering_style", {}),
             found.before,
             self._beside(found, turn),
@@ -297,18 +238,18 @@ class CitationQueryEngine(BaseQueryEngine):
         if retrieval.gathered:  # its reader knows the numbers, and nobody knows another
             markers = KnownMarkers(len(retrieval.sources))
             deltas = rewritten(deltas, markers)
-        if results := results_told(question, retrieval.sources) if retrieval.gathered else "":
+        if results := results_told(wording, retrieval.sources) if retrieval.gathered else "":
             deltas = or_results(deltas, results)
         if self._hygienic:
             hygiene = Hygiene(retrieval.sources)
             deltas = filtered(deltas, hygiene)
-        statements = None
+        statements, marks = None, question.asked.marks
         if (self._withholds or marks) and not retrieval.writing:  # code is proven by its names
-            prove = prover_of_pieces(retrieval.sources, retrieval.calculations, question)
+            prove = prover_of_pieces(retrieval.sources, retrieval.calculations, wording)
             statements = StatementFilter(prove, withholds=self._withholds, cites=marks)
             deltas = proven(deltas, statements)
         sent = messages[-1].content
-        stream = AnswerStream(deltas, retrieval, hygiene, sent, turn, question, markers, used)
+        stream = AnswerStream(deltas, retrieval, hygiene, sent, turn, wording, markers, used)
         stream.statements = statements
         return stream
 
@@ -386,7 +327,7 @@ class CitationQueryEngine(BaseQueryEngine):
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         if self._streaming:
-            stream = await self.ask(query_bundle.query_str)
+            stream = await self.ask(self._plain(query_bundle.query_str))
             nodes = as_nodes(stream.retrieval)
             return AsyncStreamingResponse(aiter(stream), source_nodes=nodes)
         stream = await self._read_answer(query_bundle.query_str)
@@ -398,9 +339,12 @@ class CitationQueryEngine(BaseQueryEngine):
         )
         return _response(stream.answer, stream.retrieval)
 
+    def _plain(self, question: str) -> Question:
+        return Question(question, Scope(self.retriever.store.tenant))
+
     async def _read_answer(self, question: str) -> AnswerStream:
         """The answer of ``ask``, read to its end."""
-        stream = await self.ask(question)
+        stream = await self.ask(self._plain(question))
         async for _ in stream:
             continue
         return stream

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from helix.answering.answer import Answer, Question, answer_of
+from helix.answering.answer import Answer, answer_of
 from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
-from helix.answering.gatherer import Gatherer, Gathering
+from helix.answering.gatherer import Gatherer
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
+from helix.answering.question import Question
 from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
@@ -141,7 +142,7 @@ class AnswerRequest:
     ``finish``; any other calls ``run`` or ``run_json``.
 
     Args:
-        debug, verdict: whether the JSON has the debug block, and a judge's verdict.
+        verdict: whether the JSON has a judge's verdict.
         extra: further keys for the JSON, given back as they are.
         recorded: False for an answer that leaves no receipt and is not counted, such as a replay.
         started: the ``time.perf_counter()`` at which the question came.
@@ -149,13 +150,11 @@ class AnswerRequest:
         gatherer: gathers the sources in place of the pipeline's agent, such as a replay.
         cites_by_proof: whether a statement without a marker is cited to the source that bears it
             out, where one does.
-        marks: whether that source's marker is put into the text itself.
         tells_closest: whether the passages that came closest to a refusal are told.
     """
 
     pipeline: AnswerPipeline
     question: Question
-    debug: bool = False
     verdict: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
     recorded: bool = True
@@ -163,7 +162,6 @@ class AnswerRequest:
     prompts: Prompts | None = None
     gatherer: Gatherer | None = None
     cites_by_proof: bool = True
-    marks: bool = False
     tells_closest: bool = True
 
     @cached_property
@@ -218,16 +216,10 @@ class AnswerRequest:
             UpstreamError, StoreUnavailable, EmbedderMismatch: as CitationQueryEngine.ask does.
             ModelNotAllowed: the question names a model that may not be chosen.
         """
-        asked = self.question
         try:
-            answerer = await self.pipeline.answerer_of(asked)
+            answerer = await self.pipeline.answerer_of(self.question)
             with reading(self._prompts(answerer.llm)) as prompts:
-                stream = await answerer.engine.ask(
-                    asked.text, asked.scope, asked.top_k, deep=self.debug, history=asked.history,
-                    gathering=self._gathering(answerer.agent), images=asked.images,
-                    marks=self.marks,
-                    writing=asked.mode == "write",
-                )  # fmt: skip
+                stream = await answerer.engine.ask(self.question, self._gatherer(answerer.agent))
                 stream.prompts = await prompts
                 stream.llm = answerer.llm
         except BaseException as error:
@@ -242,12 +234,9 @@ class AnswerRequest:
         """The prompts for ``llm`` to answer with; raises StoreUnavailable."""
         return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant, llm)
 
-    def _gathering(self, agent: Gatherer | None) -> Gathering | None:
+    def _gatherer(self, agent: Gatherer | None) -> Gatherer | None:
         """The gatherer of the sources, ``agent`` in its mode; None: one search is made."""
-        gatherer = self.gatherer
-        if gatherer is None and self.question.mode == "agent":
-            gatherer = agent
-        return Gathering(gatherer, self.question.time_zone) if gatherer else None
+        return self.gatherer or (agent if self.question.mode == "agent" else None)
 
     async def conclude(self, stream: AnswerStream) -> Answer:
         """The answer of ``stream``, which was read to its end: proved and screened, not yet judged.
@@ -340,4 +329,4 @@ class AnswerRequest:
             summary["verdict"] = answer.verdict_json()
         summary |= {"answer_id": self.question.answer_id, "trace_id": self.question.trace_id}
         summary |= self.extra
-        return summary | {"debug": answer.debug} if self.debug else summary
+        return summary | {"debug": answer.debug} if self.question.debug else summary

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
+from helix.answering.question import Question, ReadQuestion
 from helix.domain.ellipsis import depends
 from helix.domain.followups import FollowUp
-from helix.domain.history import History
+from helix.domain.input_text import judged
 from helix.domain.memory import Budget, remember
 from helix.domain.retrieval import Retrieval
 from helix.domain.turns import Turn, TurnKind
 from helix.domain.unresolved_references import unresolved
 from helix.overload.long_work import off_loop_if_long
 from helix.retrieval.understanding import Understanding
-
-
-class ReadTurn(NamedTuple):
-    """The question's search, and its turn."""
-
-    follow_up: FollowUp
-    turn: Turn
 
 
 @dataclass(frozen=True)
@@ -34,38 +27,42 @@ class TurnReader:
     understanding: Understanding | None = field(default_factory=Understanding)
     budget: Budget = field(default_factory=Budget)
 
-    async def read(self, question: str, history: History, *, searched: bool = True) -> ReadTurn:
-        """``question`` read as the turn after ``history``; raises nothing.
+    async def read(self, asked: Question) -> ReadQuestion:
+        """``asked`` as the turn after its history, where it has one; raises nothing.
 
-        One that is not ``searched``, of an image, is not reworded.
+        One that is not searched, of an image, is not reworded.
         """
+        question, history = judged(asked.text), asked.history
         found = FollowUp(question)
-        if self.understanding and searched:
-            found = await self.understanding.of(question, history)
-        follows = found.depends if self.understanding and searched else depends(question)
-        follows = follows and bool(history.turns)
-        understood = _understood(question, found)
-        kind: TurnKind = "dependent" if follows else "standalone"
+        if history is None:
+            return ReadQuestion(asked, question, found)
+        understanding = None if asked.images else self.understanding
+        if understanding:
+            found = await understanding.of(question, history)
+        follows = found.depends if understanding else depends(question)
+        kind: TurnKind = "dependent" if follows and history.turns else "standalone"
         memory = await off_loop_if_long(history.length, remember, history, self.budget)
-        return ReadTurn(found, Turn(kind, understood, memory))
+        turn = Turn(kind, _understood(question, found), memory)
+        return ReadQuestion(asked, question, found, turn)
 
 
-async def clarified(
-    question: str, history: History, turn: Turn, retrieval: Retrieval
-) -> tuple[Turn, Retrieval]:
+async def clarified(read: ReadQuestion, found: Retrieval) -> tuple[ReadQuestion, Retrieval]:
     """The turn as underspecified, without sources, where the question points at a thing unnamed.
 
-    A document that the question names (``retrieval.named``) counts as a named thing.
+    A document that the question names (``found.named``) counts as a named thing.
     """
-    if retrieval.named or retrieval.reason in ("no_documents", "filtered_empty"):
-        return turn, retrieval
-    length = len(question) + history.length
-    candidates = retrieval.trace.candidates
-    phrase = await off_loop_if_long(length, unresolved, question, history, candidates)
+    history, turn = read.asked.history, read.turn
+    if turn is None or history is None:
+        return read, found
+    if found.named or found.reason in ("no_documents", "filtered_empty"):
+        return read, found
+    length = len(read.text) + history.length
+    candidates = found.trace.candidates
+    phrase = await off_loop_if_long(length, unresolved, read.text, history, candidates)
     if phrase is None:
-        return turn, retrieval
+        return read, found
     turn = replace(turn, kind="underspecified", understood_as=None, unresolved=phrase)
-    return turn, replace(retrieval, reason="underspecified", sources=[])
+    return replace(read, turn=turn), replace(found, reason="underspecified", sources=[])
 
 
 def _understood(question: str, found: FollowUp) -> str | None:

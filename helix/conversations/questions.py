@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from helix.answering.answer import Question
-from helix.answering.gatherer import Mode, NeedsModel
+from helix.answering.gatherer import NeedsModel
 from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.answering.question import Mode, Question
 from helix.conversations.answer_events import AnswerEvents
 from helix.conversations.attachments import attached_space
 from helix.conversations.conversation_rows import create, hold
@@ -182,6 +182,7 @@ class Conversing:
         question = replace(
             question, text=new.question, scope=scope,
             top_k=new.top_k, history=added.history, images=images, model=answerer.name,
+            debug=asking.debug,
         )  # fmt: skip
         turn = self._turn(library, asking, added, question, llm, leave)
         self.turns.start(turn)
@@ -212,7 +213,7 @@ class Conversing:
         if asking.with_ids:
             ids |= {"message_id": added.message_id, "parent_id": added.parent_id}
         events = AnswerEvents(AnswerRequest(
-            self.answering, question, debug=asking.debug, verdict=asking.verdict, extra=ids
+            self.answering, question, verdict=asking.verdict, extra=ids
         ))  # fmt: skip
         row = MessageRow(library, asking.conversation_id, added.message_id, self.turns.owner)
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, Field
 
-from helix.answering.answer import Answer, CitedBy, Question
-from helix.answering.gatherer import Mode
+from helix.answering.answer import Answer, CitedBy
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Mode, Question
 from helix.domain.citations import place_of, snippet
 from helix.domain.names import company_keys, kind_key
 from helix.domain.questions import question_of

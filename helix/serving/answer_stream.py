@@ -13,9 +13,9 @@ from contextlib import aclosing
 from fastapi import Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
 from helix.answering.events import typed_events
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
 from helix.overload.entry import place_for

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.answering.gatherer import Mode
+from helix.answering.question import Mode
 from helix.conversations.images import MOST_AT_ONCE
 from helix.serving.query_request import ANSWERS_BY, MODES, ModelName, QueryRequest, TimeZone
 

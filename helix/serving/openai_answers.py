@@ -11,10 +11,10 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
 from helix.answering.direct_reply import direct_reply
 from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.answering.structured_output import filled_form
 from helix.domain.context import Source, count_tokens

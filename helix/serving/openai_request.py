@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from helix.answering.gatherer import Mode
+from helix.answering.question import Mode
 from helix.domain.scope import Scope
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from helix.answering.gatherer import Mode
+from helix.answering.question import Mode
 from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope, checked_tags, tenant_name
 from helix.errors import BadRequest

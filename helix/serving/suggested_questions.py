@@ -10,8 +10,9 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.contract import OPEN_RUN
 from helix.domain.scope import Scope
 from helix.domain.suggestions import Suggestion, candidates

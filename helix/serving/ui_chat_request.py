@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from helix.answering.gatherer import Mode
+from helix.answering.question import Mode
 from helix.errors import BadRequest
 from helix.protocols.messages import MOST_PARTS, Message, latest
 from helix.serving.body_problems import first_problem, read_body

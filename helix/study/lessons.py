@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from helix.answering.answer import Question, long_citations
+from helix.answering.answer import long_citations
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.answering.proof import prove
+from helix.answering.question import Question
 from helix.domain.context import Source
 from helix.domain.scope import Scope
 from helix.library.access import Connected, Library, Row

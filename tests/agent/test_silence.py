@@ -11,8 +11,9 @@ import pytest
 
 from helix.agent.agent import Agent
 from helix.agent.run import Bounds
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.contract import REFUSAL
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError

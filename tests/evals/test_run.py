@@ -18,8 +18,8 @@ from evals.database import ingest, settings_of_run, stored
 from evals.report.data import BASELINE
 from evals.run import main, measure
 from evals.suites import GOLDEN, SUITES, Suite, SuiteOptions
-from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.conversations.receipts.receipt_store import rate
 from helix.domain.contract import REFUSAL
 from helix.domain.gate import GateDecision

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.records import DocumentRecord
 from helix.domain.scope import Scope
 from helix.providers.base import Embedder, LanguageModel
@@ -74,5 +75,5 @@ async def ask(services: Services, asked: str, tenant: str = "default", **more: A
     """The whole answer, its receipt kept."""
     top_k = more.pop("top_k", None)
     scope, history = more.pop("scope", None) or Scope(tenant), more.pop("history", None)
-    question = Question(asked, scope, top_k, history)
+    question = Question(asked, scope, top_k, history, debug=more.pop("debug", False))
     return await AnswerRequest(services.answering, question, **more).run()

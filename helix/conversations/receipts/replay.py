@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
+from helix.answering.question import Question, ReadQuestion
 from helix.conversations.questions import Before, before_answer
 from helix.conversations.receipts.receipt import Configuration, Json, digest, receipt_of
 from helix.conversations.receipts.stored_sources import rebuild_prompt
 from helix.domain.context import Source
+from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope
@@ -140,6 +142,7 @@ async def _ask_again(
         receipt["question"], scope_of(receipt, tenant), receipt["top_k"],
         model=_model_of(pipeline, receipt),
         mode="write" if receipt.get("mode") == "write" else "answer",
+        marks=receipt.get("cite") == "proof",
     )  # fmt: skip
     if before is not None:
         scope = replace(question.scope, attached=before.attached)
@@ -147,10 +150,7 @@ async def _ask_again(
     gathered = receipt.get("agent")  # a receipt of an older release says nothing of it
     agent = (await pipeline.answerer_of(question)).agent if gathered else None
     gatherer = agent.again(gathered["calls"]) if gathered and agent else None
-    request = AnswerRequest(
-        pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer,
-        marks=receipt.get("cite") == "proof",
-    )  # fmt: skip
+    request = AnswerRequest(pipeline, question, recorded=False, prompts=prompts, gatherer=gatherer)
     async with aclosing(await request.start()) as stream:
         async for _ in stream:
             continue
@@ -176,9 +176,9 @@ async def _answer_from(
     retrieval = Retrieval([], decision, Trace(), space, sources, writing=writing)
     with answer.prompts.active():
         engine = (await pipeline.answerer_of(answer.question)).engine
-        answer_stream = await engine.answer_from(
-            question, retrieval, answer.turn, marks=answer.marked
-        )
+        asked = Question(question, answer.question.scope, marks=answer.marked)
+        read = ReadQuestion(asked, question, FollowUp(question), answer.turn)
+        answer_stream = await engine.answer_from(read, retrieval)
     async with aclosing(answer_stream) as stream:
         async for _ in stream:
             continue

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.questions import question_of
 from helix.domain.scope import Scope
 from helix.errors import BadRequest
@@ -58,10 +58,9 @@ async def ask(
     services = caller.services
     text = question_of(q, services.settings.max_question_chars, "q")
     scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
-    question = Question(text, scope, model=model)
+    question = Question(text, scope, model=model, marks=cite == "proof")
     answering = AnswerRequest(
-        services.answering, question, verdict=verdict, cites_by_proof=False, marks=cite == "proof",
-        tells_closest=False,
+        services.answering, question, verdict=verdict, cites_by_proof=False, tells_closest=False
     )  # fmt: skip
     frames = partial(plain_frames, answering)
     return await streamed(request, answering, frames, answer_headers(question))

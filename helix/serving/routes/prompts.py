@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.questions import question_of
 from helix.domain.scope import Scope
 from helix.library.access import Row

@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.conversations.names import id_of
 from helix.conversations.questions import Asking, next_in
 from helix.overload.entry import place_for
@@ -64,8 +64,8 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
             mode=asked.mode or services.settings.mode,
             time_zone=asked.time_zone or "UTC",
             model=asked.model,
+            debug=bool(asked.debug),
         ),
-        debug=bool(asked.debug),
         verdict=bool(asked.verdict),
         extra={"conversation_id": asked.conversation_id} if named else {},
     )

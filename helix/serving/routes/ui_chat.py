@@ -12,9 +12,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from helix.answering.answer import Question
 from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow

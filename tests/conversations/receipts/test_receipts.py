@@ -15,8 +15,9 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.conversations.receipts.erasure import StillRunning, erase_tenant
 from helix.conversations.receipts.receipt import Json
 from helix.conversations.receipts.receipt_store import MOST_RATINGS, rate, read_receipt

@@ -10,6 +10,7 @@ import pytest
 from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from db.migrate import check_schema, migrate
+from helix.answering.question import Question
 from helix.errors import EmbedderMismatch, SettingsError
 from helix.providers.base import Embedder
 from helix.retrieval.embedding_cache import with_cache
@@ -259,7 +260,7 @@ async def test_services_open_before_and_after_the_change(database_url: str) -> N
     question = "Title of 3.txt " + text_of(3).split("\n\n")[2]
     for _ in range(2):
         async with open_services(settings, old, following=new) as services:
-            stream = await services.engine.ask(question)
+            stream = await services.engine.ask(Question(question))
             assert "Paragraph" in "".join([delta async for delta in stream])
         await change(database_url, new)
     with pytest.raises(EmbedderMismatch):
