@@ -29,12 +29,11 @@ from helix.answering.turns import TurnReader, clarified
 from helix.domain.attribution import attribute_citations
 from helix.domain.citations import cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
-from helix.domain.findings import Findings, findings
+from helix.domain.findings import findings
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
-from helix.domain.prompt import FINDINGS, SAID, chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
-from helix.domain.turns import Turn
 from helix.errors import UpstreamError
 from helix.overload.long_work import off_loop_if_long
 from helix.providers.base import LanguageModel, Usage, usage_of
@@ -88,10 +87,6 @@ class CitationQueryEngine(BaseQueryEngine):
         other = copy(self)
         other._llm = llm
         return other
-
-    @property
-    def _reads_places(self) -> bool:
-        return self._llm.reads_places
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {}
@@ -195,17 +190,10 @@ class CitationQueryEngine(BaseQueryEngine):
             UpstreamError: the model failed before the first delta.
         """
         prompts = await active_prompts()
-        wording = question.wording(in_place=self._reads_places)
+        wording = question.wording(in_place=self._llm.reads_beside)
         stream = self._written_from(question, wording, retrieval, prompts)
         await stream.prime()
         return stream
-
-    def _beside(self, found: Findings, turn: Turn | None) -> dict[str, Any] | None:
-        """The findings, and the conversation before a follow-up, for a model that reads them."""
-        if not self._reads_places:
-            return None
-        said = turn.memory.text if turn and turn.kind == "dependent" else ""
-        return {key: value for key, value in ((FINDINGS, found), (SAID, said)) if value}
 
     def _written_from(
         self, question: ReadQuestion, wording: str, retrieval: Retrieval, prompts: Prompts
@@ -214,16 +202,19 @@ class CitationQueryEngine(BaseQueryEngine):
         turn = question.turn
         if retrieval.reason:
             return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=wording)
-        places = [source.place for source in retrieval.sources] if self._reads_places else None
         found = findings(retrieval.calculations, retrieval.calls, retrieval.sources)
+        beside = None
+        if self._llm.reads_beside:
+            said = turn.memory.text if turn and turn.kind == "dependent" else ""
+            sources = tuple((source.content, source.place) for source in retrieval.sources)
+            beside = Beside(wording, sources, found, said)
         messages = chat_messages(
             wording,
             retrieval.sources,
-            places,
             question.before,
             prompts.text("answering_style", {}),
             found.before,
-            self._beside(found, turn),
+            beside,
             prompts.text("writing", {"refusal": REFUSAL}) if retrieval.writing else GROUNDING_RULES,
         )
         used: list[Usage] = []

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -21,13 +22,12 @@ from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
 from helix.language.text_cache import MEBIBYTE, text_cache
 
+if TYPE_CHECKING:
+    from helix.domain.findings import Findings
+
 DEFUSED = "> "
-PLACES = "places"
-"""The key of a user message's ``additional_kwargs`` under which a list of SourcePlace may lie."""
-FINDINGS = "findings"
-"""The same for a helix.domain.findings.Findings, for a model that reads it."""
-SAID = "said"
-"""The same for the conversation so far, where the question is a follow-up of it."""
+BESIDE = "beside"
+"""The key of a user message's ``additional_kwargs`` under which a Beside may lie."""
 
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
@@ -39,6 +39,22 @@ class Before(NamedTuple):
 
     rules: str
     text: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The prompt as values, for a model that reads these and no text of a prompt.
+
+    Args:
+        sources: the text of each source and where it stands, in the order of their numbers.
+        findings: what was calculated from them.
+        said: the conversation so far, where the question is a follow-up of it.
+    """
+
+    question: str
+    sources: Sequence[tuple[str, SourcePlace]] = ()
+    findings: Findings | None = None
+    said: str = ""
 
 
 class Numbered(Protocol):
@@ -75,22 +91,21 @@ def _id_of(source: Numbered) -> int | str:
 def chat_messages(
     question: str,
     sources: Sequence[Numbered],
-    places: Sequence[SourcePlace] | None = None,
     history: Before | None = None,
     style: str = "",
     calculations: Before | None = None,
-    beside: Mapping[str, Any] | None = None,
+    beside: Beside | None = None,
     grounding: str = GROUNDING_RULES,
 ) -> list[ChatMessage]:
     """The messages of a grounded question: system rules, the history if any, then the user turn.
 
     ``style``, where there is any, stands below the ``grounding`` rules, whose bytes are the
     contract's in every mode but ``write``, which has rules of its own.
-    ``places`` and ``beside`` go beside the user turn, not into it: its bytes are the contract's. So
-    do ``history`` and ``calculations``, each in a user message of its own, with its rules after the
+    ``beside`` goes beside the user turn, not into it: its bytes are the contract's. So do
+    ``history`` and ``calculations``, each in a user message of its own, with its rules after the
     grounding rules.
     """
-    extras = dict(beside or {}) | ({} if places is None else {PLACES: list(places)})
+    extras = {BESIDE: beside} if beside else {}
     turn = user_turn(question, sources)
     rules, before = f"{grounding}\n{style}" if style else grounding, []
     for one in filter(None, (history, calculations)):

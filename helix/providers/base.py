@@ -63,8 +63,8 @@ class LanguageModel:
 
     ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
     ``hears``: a recording may be put to it, as a document of that type.
-    ``reads_places``: where each source stands (helix.domain.prompt.SourcePlace) is put beside its
-    prompt, in the user message's ``additional_kwargs``; others get the contract's bytes alone.
+    ``reads_beside``: the question and its sources are put beside its prompt as values
+    (helix.domain.prompt.Beside); others get the contract's bytes alone.
     ``thinking`` is the same model asked for its thoughts too, where tools are put to it; None where
     there is no such thing.
     ``schema_options`` gives, for a JSON schema, the arguments of ``astream_chat`` that hold the
@@ -81,7 +81,7 @@ class LanguageModel:
     model: BaseLLM
     identity: str
     sees: bool = True
-    reads_places: bool = False
+    reads_beside: bool = False
     hears: bool = False
     thinking: BaseLLM | None = None
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)

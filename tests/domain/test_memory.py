@@ -72,7 +72,7 @@ def test_nothing_in_it_can_close_it_or_pose_as_a_speaker(line: str) -> None:
 
 def test_it_stands_before_the_user_turn_whose_bytes_stay() -> None:
     before = remember(History(TURNS[:1]), Budget()).before
-    system, history, user = chat_messages("How long?", [_Source()], None, before)
+    system, history, user = chat_messages("How long?", [_Source()], before)
     assert system.content == f"{GROUNDING_RULES}\n{HISTORY_RULES}"
     assert before is not None and history.content == before.text
     assert user.content == user_turn("How long?", [_Source()])

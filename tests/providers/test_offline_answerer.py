@@ -14,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
-from helix.domain.prompt import SAID, chat_messages, user_turn
+from helix.domain.prompt import Beside, chat_messages, user_turn
 from helix.domain.question_analysis import AnswerKind, read_question, stem
 from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
@@ -55,9 +55,15 @@ class Chunk:
     content: str
 
 
-def ask(question: str, *contents: str) -> str:
-    messages = chat_messages(question, [Chunk(40 + i, c) for i, c in enumerate(contents)])
-    return LLM.chat(messages).message.content or ""
+def asking(question: str, *contents: str, said: str = "") -> list[ChatMessage]:
+    beside = Beside(question, tuple((each, SourcePlace()) for each in contents), said=said)
+    return chat_messages(
+        question, [Chunk(40 + i, each) for i, each in enumerate(contents)], beside=beside
+    )
+
+
+def ask(question: str, *contents: str, said: str = "") -> str:
+    return LLM.chat(asking(question, *contents, said=said)).message.content or ""
 
 
 def quotes(answer: str) -> list[tuple[str, int]]:
@@ -205,8 +211,7 @@ The warranty covers faults of material and workmanship, not wear."""
 
 
 def ask_after(said: str, question: str, content: str = WARRANTY) -> str:
-    messages = chat_messages(question, [Chunk(1, content)], [SourcePlace()], beside={SAID: said})
-    return LLM.chat(messages).message.content or ""
+    return ask(question, content, said=said)
 
 
 def test_a_follow_up_is_not_answered_by_what_was_just_said() -> None:
@@ -260,25 +265,31 @@ def test_an_answer_is_the_refusal_or_quotes_of_its_sources(
 
 
 async def test_every_method_gives_the_same_answer() -> None:
-    chunks = [Chunk(1, REFUNDS)]
-    question = "Within how many days are refunds accepted?"
-    messages, prompt = chat_messages(question, chunks), user_turn(question, chunks)
+    messages = asking("Within how many days are refunds accepted?", REFUNDS)
     expected = "Refunds are accepted within 30 days of purchase. [1]"
     assert (await LLM.achat(messages)).message.content == expected
-    assert LLM.complete(prompt).text == expected
-    assert (await LLM.acomplete(prompt)).text == expected
     chat = list(LLM.stream_chat(messages))
-    completion = list(LLM.stream_complete(prompt))
     achat = [each async for each in await LLM.astream_chat(messages)]
-    acompletion = [each async for each in await LLM.astream_complete(prompt)]
-    for stream in (chat, completion, achat, acompletion):
+    for stream in (chat, achat):
         assert "".join(each.delta or "" for each in stream) == expected
         assert 1 < len(stream) <= len(expected.split())
-    assert chat[-1].message.content == completion[-1].text == expected
+    assert chat[-1].message.content == expected
+
+
+async def test_the_text_of_a_prompt_is_not_read() -> None:
+    prompt = user_turn("Within how many days are refunds accepted?", [Chunk(1, REFUNDS)])
+    assert LLM.complete(prompt).text == REFUSAL
+    assert (await LLM.acomplete(prompt)).text == REFUSAL
+    completion = list(LLM.stream_complete(prompt))
+    acompletion = [each async for each in await LLM.astream_complete(prompt)]
+    for stream in (completion, acompletion):
+        assert "".join(each.delta or "" for each in stream) == REFUSAL
+    user = ChatMessage(role=MessageRole.USER, content=prompt)
+    assert LLM.chat([user]).message.content == REFUSAL
 
 
 async def test_closing_the_stream_early_is_quiet() -> None:
-    stream = await LLM.astream_chat(chat_messages("refund window?", [Chunk(1, REFUNDS)]))
+    stream = await LLM.astream_chat(asking("refund window?", REFUNDS))
     first = await anext(aiter(stream))
     assert first.delta
     await stream.aclose()
@@ -286,9 +297,7 @@ async def test_closing_the_stream_early_is_quiet() -> None:
 
 async def test_concurrent_answers_do_not_mix() -> None:
     messages = [
-        chat_messages(
-            f"How many items are in box {n}?", [Chunk(n, f"Box {n} holds {n * 7} items.")]
-        )
+        asking(f"How many items are in box {n}?", f"Box {n} holds {n * 7} items.")
         for n in range(20)
     ]
     replies = await asyncio.gather(*(LLM.achat(each) for each in messages))
@@ -305,7 +314,7 @@ def test_the_factory_gives_what_helix_needs_of_a_model() -> None:
 
 
 def test_only_the_user_turn_is_read() -> None:
-    system = ChatMessage(role=MessageRole.SYSTEM, content=user_turn("refund?", [Chunk(1, REFUNDS)]))
+    system = asking("refund?", REFUNDS)[-1].model_copy(update={"role": MessageRole.SYSTEM})
     assert LLM.chat([system]).message.content == REFUSAL
 
 

@@ -9,7 +9,7 @@ import pytest
 from helix.answering.proof import prove
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM
 from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources
@@ -18,8 +18,12 @@ SOURCES = report_sources()
 
 
 def ask(question: str, sources: Sequence[Source] = SOURCES) -> str:
-    places = [source.place for source in sources]
-    return OfflineLLM().chat(chat_messages(question, sources, places)).message.content or ""
+    messages = chat_messages(question, sources, beside=beside(question, sources))
+    return OfflineLLM().chat(messages).message.content or ""
+
+
+def beside(question: str, sources: Sequence[Source]) -> Beside:
+    return Beside(question, tuple((source.content, source.place) for source in sources))
 
 
 @pytest.mark.parametrize(
@@ -123,10 +127,10 @@ def test_what_is_left_over_of_a_group_is_not_what_the_group_is_named_after() -> 
     assert "Other expense (income), net: (1,272) million" in ask(asked, flows)
 
 
-def test_a_model_that_does_not_read_places_gets_the_prompt_alone() -> None:
+def test_a_model_that_reads_nothing_beside_it_gets_the_prompt_alone() -> None:
     turn = chat_messages("lamps?", SOURCES)[-1]
     assert not turn.additional_kwargs
-    placed = chat_messages("lamps?", SOURCES, [source.place for source in SOURCES])[-1]
+    placed = chat_messages("lamps?", SOURCES, beside=beside("lamps?", SOURCES))[-1]
     assert placed.content == turn.content
 
 

@@ -29,7 +29,7 @@ async def test_a_question_leaves_nothing_behind(database_url: str) -> None:
 
 
 async def test_llamaindex_code_gets_the_same_answer(database_url: str) -> None:
-    model = LanguageModel(model=OfflineLLM(), identity="offline")
+    model = LanguageModel(model=OfflineLLM(), identity="offline", reads_beside=True)
     async with opened(database_url) as store:
         await asyncio.to_thread(write, store, record("a.txt", TEXT))
         retriever = GatedRetriever(store, Space(word_embedder(), 0.9))
@@ -49,7 +49,7 @@ async def test_llamaindex_code_gets_the_same_answer(database_url: str) -> None:
 
 
 async def test_a_refusal_gives_no_node(database_url: str) -> None:
-    model = LanguageModel(model=OfflineLLM(), identity="offline")
+    model = LanguageModel(model=OfflineLLM(), identity="offline", reads_beside=True)
     async with opened(database_url) as store:
         await asyncio.to_thread(write, store, record("a.txt", TEXT))
         retriever = GatedRetriever(store, Space(word_embedder(), 0.0))

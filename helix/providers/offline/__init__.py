@@ -43,7 +43,7 @@ def offline_llm(settings: Settings, model: str) -> LanguageModel:
         model=OfflineLLM(risk=settings.offline_risk),
         identity=ANSWERER_IDENTITY,
         sees=False,
-        reads_places=True,
+        reads_beside=True,
         title=TITLE,
     )
 

@@ -1,7 +1,7 @@
 """The offline language model: it quotes the sentences that answer, with their numbers, or refuses.
 
-It gets the prompt that any model gets and reads it as data: nothing a source says can change
-what it does, for all it does is choose sentences and copy them.
+It gets the sources as values, beside the prompt that any model gets. Nothing that a source says can
+change what it does, for all it does is choose sentences and copy them.
 """
 
 from __future__ import annotations
@@ -29,19 +29,22 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.llm import LLM
 
+from helix.domain.prompt import Beside
 from helix.providers.offline.extract import PARAGRAPH, RISK, extract, extract_parts
-from helix.providers.offline.reading import ParsedPrompt, read_messages, read_prompt
+from helix.providers.offline.reading import read_messages, sources_of
 
 IDENTITY = "offline:extractive-1"
+_NOTHING = Beside("")
 
 _DELTA = re.compile(r"\s*(?:\S+\s*){1,8}|\s+")  # each costs LlamaIndex some 0.2 ms
 
 
 class OfflineLLM(LLM):
-    """A deterministic chat model over the sources in its prompt; helix.domain.prompt has the shape.
+    """A deterministic chat model over the sources beside its prompt (helix.domain.prompt.Beside).
 
     The async methods choose their sentences in a thread, once, and stream them some words at a time
-    from memory. A prompt without a block of sources is refused.
+    from memory. A prompt with nothing beside it is refused, as each one of ``complete`` is: no text
+    of a prompt is read.
     """
 
     risk: float = RISK
@@ -80,44 +83,44 @@ class OfflineLLM(LLM):
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        return CompletionResponse(text=self._answer(read_prompt(prompt)))
+        return CompletionResponse(text=self._answer(_NOTHING))
 
     @llm_completion_callback()
     async def acomplete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        return CompletionResponse(text=await asyncio.to_thread(self._answer, read_prompt(prompt)))
+        return CompletionResponse(text=await asyncio.to_thread(self._answer, _NOTHING))
 
     @llm_completion_callback()
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        return stream_chat_response_to_completion_response(self._deltas(read_prompt(prompt)))
+        return stream_chat_response_to_completion_response(self._deltas(_NOTHING))
 
     @llm_completion_callback()
     async def astream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseAsyncGen:
-        return astream_chat_response_to_completion_response(self._stream(read_prompt(prompt)))
+        return astream_chat_response_to_completion_response(self._stream(_NOTHING))
 
-    def _answer(self, prompt: ParsedPrompt) -> str:
+    def _answer(self, prompt: Beside) -> str:
         return _answer(prompt, self.risk)
 
-    def _deltas(self, prompt: ParsedPrompt) -> ChatResponseGen:
+    def _deltas(self, prompt: Beside) -> ChatResponseGen:
         yield from _chat_deltas(self._answer(prompt))
 
-    async def _stream(self, prompt: ParsedPrompt) -> ChatResponseAsyncGen:
+    async def _stream(self, prompt: Beside) -> ChatResponseAsyncGen:
         for response in _chat_deltas(await asyncio.to_thread(self._answer, prompt)):
             yield response
 
 
-def _answer(prompt: ParsedPrompt, risk: float) -> str:
-    found = prompt.findings
-    if found.statements:
+def _answer(beside: Beside, risk: float) -> str:
+    found, sources = beside.findings, sources_of(beside)
+    if found and found.statements:
         return PARAGRAPH.join(found.statements)
-    if found.parts and (answer := extract_parts(found.parts, prompt.sources, risk)):
+    if found and found.parts and (answer := extract_parts(found.parts, sources, risk)):
         return answer
-    return extract(prompt.question, prompt.sources, risk, prompt.before)
+    return extract(beside.question.strip(), sources, risk, beside.said)
 
 
 def _chat_response(text: str, delta: str | None = None) -> ChatResponse:
