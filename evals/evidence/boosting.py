@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.trees import Trees
+from helix.evidence.model import Trees
 from helix.evidence.words import Floats
 
 _BINS = 32

@@ -26,9 +26,8 @@ from evals.evidence.measures import fitted_line, logistic
 from helix.evidence.blocks import Layout
 from helix.evidence.encoder import Encoder, evidence_encoder
 from helix.evidence.features import ANSWERS, question_features
-from helix.evidence.model import WEIGHTS, Joint, Line, Model, among, arrays_of, joint_rows
+from helix.evidence.model import WEIGHTS, Joint, Line, Model, Trees, among, arrays_of, joint_rows
 from helix.evidence.reading import read_log_odds
-from helix.evidence.trees import Trees
 from helix.evidence.words import Floats, words_of
 
 SEED = 7

@@ -21,8 +21,7 @@ from helix.answering.proof import Proof, Support, prove, with_marks, with_releva
 from helix.answering.question import Question
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
-from helix.domain.attribution import attribute_citations
-from helix.domain.citations import MARKER, cited_numbers, snippet
+from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.intents import is_summary

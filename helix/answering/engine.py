@@ -14,7 +14,6 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingR
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
-from helix.answering.delta_filters import filtered
 from helix.answering.form import BlockReader, FormChoice, WrongForm, with_form_rules
 from helix.answering.gatherer import Gatherer, NeedsModel
 from helix.answering.guardrails import Hygiene
@@ -23,11 +22,10 @@ from helix.answering.numbering import KnownMarkers, rewritten
 from helix.answering.proof import prover_of_pieces
 from helix.answering.question import Question, ReadQuestion
 from helix.answering.statement_filter import StatementFilter, proven
-from helix.answering.stream import AnswerStream, GatheringStream
+from helix.answering.stream import AnswerStream, GatheringStream, filtered
 from helix.answering.tool_answers import or_results, results_told
 from helix.answering.turns import TurnReader, clarified
-from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite
+from helix.domain.citations import attribute_citations, cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.findings import findings
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic

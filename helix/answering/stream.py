@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import reduce
 from operator import add
+from typing import Protocol
 
 from helix.answering.gatherer import Event
 from helix.answering.guardrails import Hygiene
 from helix.answering.numbering import KnownMarkers
 from helix.answering.statement_filter import StatementFilter
-from helix.domain.attribution import attribute_citations
-from helix.domain.citations import cite, is_refusal, may_be_refusal
+from helix.domain.citations import attribute_citations, cite, is_refusal, may_be_refusal
 from helix.domain.contract import Citation
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
@@ -240,3 +240,27 @@ class GatheringStream(AnswerStream):
         async with aclosing(written._deltas) as deltas:
             async for delta in deltas:
                 yield delta
+
+
+class DeltaFilter(Protocol):
+    """Is fed an answer's deltas, and gives what may be sent."""
+
+    def feed(self, delta: str) -> str:
+        """The text that can be sent now."""
+        ...
+
+    def end(self) -> str:
+        """The text that was held back, now that nothing follows."""
+        ...
+
+
+async def filtered(
+    deltas: AsyncGenerator[str, None], through: DeltaFilter
+) -> AsyncGenerator[str, None]:
+    """The text of ``deltas`` that the filter gives, in non-empty deltas; closes them too."""
+    async with aclosing(deltas):
+        async for delta in deltas:
+            if passed := through.feed(delta):
+                yield passed
+        if passed := through.end():
+            yield passed

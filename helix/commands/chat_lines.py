@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from helix.domain.questions import is_blank
+from helix.domain.input_text import is_blank
 
 Kind = Literal[
     "ask", "again", "edit", "switch", "list", "image", "new", "help", "quit", "nothing", "unknown"

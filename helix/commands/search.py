@@ -15,7 +15,7 @@ from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
 from helix.domain.citations import place_of
-from helix.domain.questions import is_blank
+from helix.domain.input_text import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest
 from helix.library.access import Row

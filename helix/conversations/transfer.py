@@ -16,8 +16,13 @@ from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, desc
 from helix.conversations.names import new_id
 from helix.conversations.tree import NewMessage, add_message, switch
 from helix.conversations.views import all_messages, get_conversation
-from helix.domain.input_text import LONGEST_EARLIER, LONGEST_QUESTION, LONGEST_TITLE, bounded
-from helix.domain.questions import is_blank
+from helix.domain.input_text import (
+    LONGEST_EARLIER,
+    LONGEST_QUESTION,
+    LONGEST_TITLE,
+    bounded,
+    is_blank,
+)
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.pagination import check_text

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from helix.domain.context import Source
 from helix.domain.contract import REFUSAL, SNIPPET_CHARS, Citation
 from helix.domain.records import Hit
+from helix.language.words import words
 
 MARKER = re.compile(r"\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]")
 """A marker as answers have it, its numbers in group 1: `[1]`, `[1, 2]`."""
@@ -110,3 +112,26 @@ def place_of(title: str, heading_path: Sequence[str], label: str) -> str:
         return f"{title}, {label}"
     # a document named by its first heading has that in front of every path
     return " › ".join((title, *heading_path[tuple(heading_path[:1]) == (title,) :]))
+
+
+def attribute_citations(answer: str, sources: Sequence[Source]) -> list[Hit]:
+    """The hit that a citation of each source names, now that ``answer`` is known.
+
+    Of several joined hits it is the one with most of the words of the passages that cite the
+    source; where some have as many, the most relevant of them if it is one, else the first.
+    """
+    cited = claims(answer)
+    return [
+        _closest(" ".join(cited.get(number, [])), source)
+        for number, source in enumerate(sources, 1)
+    ]
+
+
+def _closest(claim: str, source: Source) -> Hit:
+    if len(source.hits) == 1:
+        return source.hit
+    wanted = set(words(claim))
+    shared = [len(wanted.intersection(words(hit.content))) for hit in source.hits]
+    most = max(shared)
+    best = [hit for hit, count in zip(source.hits, shared, strict=True) if count == most]
+    return source.hit if source.hit in best else best[0]

@@ -9,6 +9,7 @@ and given to a model as it was sent.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from helix.errors import BadRequest
 
@@ -21,6 +22,7 @@ LONGEST_QUESTION = 20_000
 """Characters of a question at most, whatever HELIX_MAX_QUESTION_CHARS says."""
 LONGEST_TITLE = 200
 """Characters of a conversation's title at most."""
+_HOW = ": ask with /ask?q=your%20question"
 _MARKS = 3  # of a run of one mark that judging sees: an ellipsis has three
 _SPACES = re.compile(r"\s{2,}+|[^\S ]")
 _RUN = re.compile(r"([^\w\s])\1{3,}+|_{4,}+")
@@ -45,3 +47,19 @@ def bounded(name: str, text: str, limit: int) -> str:
     if len(text) > limit:
         raise BadRequest(f"{name} has {len(text)} characters; the limit is {limit}")
     return text
+
+
+def question_of(text: str | None, limit: int, name: str = "question") -> str:
+    """The question as it was sent; ``name`` is what its sender calls it.
+
+    Raises:
+        BadRequest: it is missing, has nothing visible in it, or is longer than ``limit``.
+    """
+    if text is None or is_blank(text):
+        raise BadRequest(f"{name} is missing or blank{_HOW if name == 'q' else ''}")
+    return bounded(name, text, limit)
+
+
+def is_blank(text: str) -> bool:
+    """True if there is nothing visible in ``text``."""
+    return all(unicodedata.category(c)[0] in "ZC" for c in text)

@@ -20,13 +20,37 @@ from numpy.typing import NDArray
 from helix.evidence.encoder import Encoder, evidence_encoder
 from helix.evidence.features import question_features
 from helix.evidence.reading import read_log_odds
-from helix.evidence.trees import Trees
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
 
 _MOST_KEPT = 32  # questions with their passages, some 20 kB each
 
 WEIGHTS = Path(__file__).with_name("weights.npz")
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Boosted trees of one depth, read by numpy: whole binary ones, the root first, by levels.
+
+    ``columns`` and ``cuts``, shape (trees, 2**depth - 1): a row whose column is above the cut goes
+    right. ``leaves``, shape (trees, 2**depth), are added up over the trees to ``base``.
+    """
+
+    columns: NDArray[np.uint8]
+    cuts: Floats
+    leaves: Floats
+    base: float
+
+    def log_odds(self, rows: Floats) -> Floats:
+        """The log-odds of each row of features: shape (rows,)."""
+        trees, inner = self.columns.shape
+        every = np.arange(trees)
+        at = np.zeros((len(rows), trees), dtype=np.intp)
+        number = np.arange(len(rows))[:, None]
+        for _ in range(int(inner + 1).bit_length() - 1):
+            values = rows[number, self.columns[every, at]]
+            at = 2 * at + 1 + (values > self.cuts[every, at])
+        return np.asarray(self.leaves[every, at - inner].sum(axis=1) + self.base, dtype=np.float32)
 
 
 class Line(NamedTuple):

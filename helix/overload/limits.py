@@ -3,7 +3,7 @@
 Requests a minute and answers at once are counted in this process; tokens and uploaded bytes of a
 day in the database, as are the documents and bytes that a tenant has. A request past a limit gets
 429 with ``Retry-After``, and a message that names the setting. Nobody is counted for what has no
-limit.
+limit. A body's length has a limit of its own, whatever the request declares (``limit_body``).
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fastapi import HTTPException
-from starlette.types import Scope
+from starlette.requests import Request
+from starlette.types import Message, Scope
 
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.usage import NOBODY, Account, Kind, Subject, Usage, seconds_left, today
 
 Who = Literal["key", "tenant", "address"]
 COUNTED = ("requests", "answers", "tokens", "upload_mb")
+MEGABYTE = 2**20  # bytes
 _NETWORK = 64  # bits of an IPv6 address that are its network's: a host has all the others
 _WINDOW = 60.0
 _MOST_SUBJECTS = 65_536
@@ -209,3 +210,26 @@ class Rates:
         if len(self._due) > self._most_subjects:
             self._due.popitem(last=False)  # the one that has not asked for longest
         return 0.0
+
+
+def limit_body(request: Request, limit: int, error: Exception) -> Request:
+    """``request``, but reading more than ``limit`` bytes of its body raises ``error``.
+
+    If the request declares a longer body, the first read raises, before any of it has come.
+    """
+    declared = request.headers.get("content-length", "")
+    # its length first: Python refuses to convert a number of thousands of digits
+    too_long = declared.isdecimal() and (len(declared) > 15 or int(declared) > limit)
+    received = 0
+
+    async def receive() -> Message:
+        nonlocal received
+        if too_long:
+            raise error
+        message = await request.receive()
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise error
+        return message
+
+    return Request(request.scope, receive)

@@ -15,8 +15,8 @@ from helix.answering.answer import Answer, CitedBy
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Mode, Question
 from helix.domain.citations import place_of, snippet
+from helix.domain.input_text import question_of
 from helix.domain.names import company_keys, kind_key
-from helix.domain.questions import question_of
 from helix.domain.records import Hit
 from helix.domain.scope import Scope, checked_tags
 from helix.errors import BadRequest

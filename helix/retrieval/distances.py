@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from helix.domain.followups import FollowUp
 from helix.domain.scope import Scope
 from helix.retrieval.gated_retriever import GatedRetriever
-from helix.retrieval.question_vectors import question_vector
+from helix.retrieval.searches import question_vector
 from helix.storage.chunk_distances import nearest_of
 
 

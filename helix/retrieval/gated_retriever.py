@@ -22,10 +22,9 @@ from helix.errors import EmbedderMismatch
 from helix.retrieval.calibration import Calibration
 from helix.retrieval.evidence import FOLLOWING, found_answer
 from helix.retrieval.named_documents import Named, named_documents
-from helix.retrieval.question_vectors import EmbeddedQuestion, embed_question
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
-from helix.retrieval.searches import Searches
+from helix.retrieval.searches import EmbeddedQuestion, Searches, embed_question
 from helix.retrieval.vector_space import Space
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.tracing import set_attributes, span

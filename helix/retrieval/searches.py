@@ -1,27 +1,87 @@
-"""The searches of one question in one space, and what they find together."""
+"""The searches of one question in one space: its vectors, and what they find together."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from helix.domain.followups import FollowUp
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.retrieval import Trace
 from helix.domain.scope import Scope
 from helix.domain.search_space import LISTED, RRF_K
 from helix.errors import HelixError
+from helix.providers.base import Embedder
+from helix.providers.failures import embedding_failures
 from helix.retrieval.evidence import ATTACHED, found_answer
 from helix.retrieval.named_documents import Named, preferring, scope_of
-from helix.retrieval.question_vectors import EmbeddedQuestion
-from helix.retrieval.rank_fusion import fuse
 from helix.retrieval.vector_space import Space
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.tracing import span
 
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EmbeddedQuestion:
+    """A question with its ``vector``, as ``question_vector`` makes it."""
+
+    asked: FollowUp
+    vector: list[float]
+
+
+async def embed_question(
+    embedder: Embedder, asked: FollowUp, terms: str | None
+) -> tuple[EmbeddedQuestion, EmbeddedQuestion | None]:
+    """``asked``, and the rewriter's ``terms`` as a question beside it; both at the same time.
+
+    None for terms that could not be embedded, which costs no answer.
+
+    Raises:
+        UpstreamError: the embedding service failed.
+    """
+    if terms is None:
+        return EmbeddedQuestion(asked, await question_vector(embedder, asked)), None
+    vector, beside = await asyncio.gather(
+        question_vector(embedder, asked), _embed_terms(embedder, terms)
+    )
+    return EmbeddedQuestion(asked, vector), beside
+
+
+async def _embed_terms(embedder: Embedder, terms: str) -> EmbeddedQuestion | None:
+    asked = FollowUp(terms)
+    try:
+        return EmbeddedQuestion(asked, await question_vector(embedder, asked))
+    except HelixError as error:
+        _logger.warning("search terms were not embedded: %s", type(error).__name__)
+        return None
+
+
+async def question_vector(embedder: Embedder, asked: FollowUp) -> list[float]:
+    """The vector of ``asked``, of length 1, or zeros where it has no word that is known.
+
+    Raises:
+        UpstreamError: the embedding service failed.
+    """
+    if not asked.earlier:
+        return await _embed(embedder, asked.question)
+    texts = [asked.question, *(text for text, _ in asked.earlier)]
+    vectors = np.asarray(await asyncio.gather(*(_embed(embedder, text) for text in texts)))
+    total = np.asarray([1.0, *(weight for _, weight in asked.earlier)]) @ vectors
+    found: list[float] = (total / (np.linalg.norm(total) or 1.0)).tolist()
+    return found
+
+
+async def _embed(embedder: Embedder, text: str) -> list[float]:
+    model = embedder.model
+    # a trace of its own, or LlamaIndex's callback manager would keep an id a question
+    with embedding_failures(), model.callback_manager.as_trace("query"):
+        return await model.aget_query_embedding(text)
 
 
 @dataclass(frozen=True)
@@ -132,3 +192,33 @@ def _with_attached(own: SearchResult, theirs: SearchResult, limit: int) -> Searc
     joined = sorted([*theirs.candidates, *own.candidates], key=lambda one: -one.fused)
     distances = [each.nearest for each in (own, theirs) if each.nearest is not None]
     return replace(own, candidates=joined[:limit], nearest=min(distances, default=None))
+
+
+def fuse(results: Sequence[SearchResult], k: int = RRF_K) -> SearchResult:
+    """Fuse results by reciprocal rank (Cormack et al. 2009); a single one stays as it is.
+
+    A chunk that several found keeps what the first of them said of it, but for the lesser distance:
+    it is as near as its nearest wording. Words and BM25 scores are of the first search, the
+    question's own: the gate weighs them by the question's words, not by those of other wordings.
+    """
+    if len(results) == 1:
+        return results[0]
+    fused: dict[int, float] = {}
+    known: dict[int, Candidate] = {}
+    for result in results:
+        for rank, candidate in enumerate(result.candidates, 1):
+            chunk = candidate.hit.chunk_id
+            fused[chunk] = fused.get(chunk, 0.0) + 1 / (k + rank)
+            if result is not results[0]:  # of another wording only the distance counts
+                candidate = replace(candidate, score=None, score_rank=None, together=0)
+            first = known.setdefault(chunk, candidate)
+            if candidate.hit.distance < first.hit.distance:
+                known[chunk] = replace(first, hit=candidate.hit)
+    order = sorted(known, key=lambda chunk: (-fused[chunk], chunk))
+    distances = [result.nearest for result in results if result.nearest is not None]
+    return replace(
+        results[0],
+        candidates=[replace(known[chunk], fused=fused[chunk]) for chunk in order],
+        nearest=min((d for d in distances if d == d), default=distances[0] if distances else None),
+        searches=len(results),
+    )

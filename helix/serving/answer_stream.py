@@ -20,8 +20,7 @@ from helix.answering.stream import AnswerStream
 from helix.errors import HelixError
 from helix.overload.entry import place_for
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.joined_frames import joined
-from helix.serving.sse import citations_frame, comment_frame, event_frame, token_frame
+from helix.serving.sse import citations_frame, comment_frame, event_frame, joined, token_frame
 
 _logger = logging.getLogger(__name__)
 

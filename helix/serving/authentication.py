@@ -20,9 +20,8 @@ from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
 from helix.library.keys import KeyScope, access_of_key
-from helix.overload.body_limit import MEGABYTE, limit_body
 from helix.overload.entry import Overload, asker
-from helix.overload.limits import address_of
+from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part

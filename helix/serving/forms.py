@@ -12,7 +12,7 @@ from starlette.requests import Request
 from helix.errors import BadRequest
 from helix.library.errors import TooLarge
 from helix.library.uploads import clean_name
-from helix.overload.body_limit import MEGABYTE, limit_body
+from helix.overload.limits import MEGABYTE, limit_body
 
 _MAX_FIELDS = 100
 

@@ -19,9 +19,8 @@ from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
 from helix.library.keys import KEY_SCOPES, access_of_key
-from helix.overload.body_limit import MEGABYTE, limit_body
 from helix.overload.entry import asker, place_for
-from helix.overload.limits import address_of
+from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder

@@ -9,8 +9,8 @@ from fastapi import HTTPException, Request
 
 from helix.conversations.pasted_text import PastedText, put_pasted, store_pasted, until_read
 from helix.domain.history import History
+from helix.domain.input_text import question_of
 from helix.domain.pasted_text import pasted_in
-from helix.domain.questions import question_of
 from helix.domain.scope import Scope
 from helix.overload.entry import asker
 from helix.serving.authentication import Caller

@@ -8,8 +8,7 @@ from typing import TypeVar
 from psycopg.rows import dict_row
 
 from helix.library.access import Connected
-from helix.overload.body_limit import MEGABYTE
-from helix.overload.limits import LimitReached
+from helix.overload.limits import MEGABYTE, LimitReached
 from helix.settings import Settings
 from helix.storage.statements import quotas as sql
 

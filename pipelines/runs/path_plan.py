@@ -29,8 +29,14 @@ from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import fingerprints, sources_without_file
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
-from pipelines.runs.planned_files import FileLimits, PlannedFile, planned
-from pipelines.runs.source_plan import files_of_source, is_of_plugin, unless_unchanged
+from pipelines.runs.planned_files import (
+    FileLimits,
+    PlannedFile,
+    files_of_source,
+    is_of_plugin,
+    planned,
+    unless_unchanged,
+)
 
 if TYPE_CHECKING:
     from helix.store import ChunkStore

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.answer import long_citations, short_snippet
-from helix.domain.attribution import attribute_citations
-from helix.domain.citations import claims
+from helix.domain.citations import attribute_citations, claims
 from helix.domain.context import sources_of
 from helix.domain.contract import LONGEST_SNIPPET_CHARS
 from helix.domain.records import Hit

@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from helix.overload.body_limit import limit_body
+from helix.overload.limits import limit_body
 from helix.serving.authentication import ApiRoute
 from tests.support.live_server import live
 

@@ -15,7 +15,7 @@ from helix.domain.gate import Estimate, decide
 from helix.language.terms import question_words
 from helix.retrieval.calibration import SIGNALS, GateModel, signals
 from helix.retrieval.calibration.model import fit
-from helix.retrieval.rank_fusion import fuse
+from helix.retrieval.searches import fuse
 from tests.support.searched_policy import MODEL, POLICY, found
 
 

@@ -18,7 +18,7 @@ from helix.language.terms import question_words
 from helix.retrieval.calibration import Calibration, GateModel, build_calibration
 from helix.retrieval.calibration.fits import PACKAGED, GateFit, corpus_size, latest_fit, record_fit
 from helix.retrieval.gated_retriever import GatedRetriever
-from helix.retrieval.rank_fusion import fuse
+from helix.retrieval.searches import fuse
 from helix.retrieval.vector_space import Space
 from helix.settings import load_settings
 from helix.store import ChunkStore

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from helix.serving import joined_frames as module
-from helix.serving.joined_frames import joined
+from helix.serving import sse as module
+from helix.serving.sse import joined
 
 
 async def test_what_is_ready_in_the_same_turn_goes_together() -> None:

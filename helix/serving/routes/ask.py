@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
-from helix.domain.questions import question_of
+from helix.domain.input_text import question_of
 from helix.domain.scope import Scope
 from helix.errors import BadRequest
 from helix.serving.answer_stream import answer_headers, plain_frames, streamed

@@ -11,11 +11,11 @@ from starlette.datastructures import FormData, UploadFile
 
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import UploadedImage, ask_about_image, image_type, not_taken
-from helix.domain.questions import question_of
+from helix.domain.input_text import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.entry import place_for
+from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form

@@ -15,8 +15,8 @@ from helix.conversations.attachments import (
 )
 from helix.conversations.views import get_conversation
 from helix.library.documents import get_document
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.entry import asker
+from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.forms import form_body, named_tenant, read_form
 from helix.serving.routes.uploads import examine, upload_limits

@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse, Response
 
 from db.embedded_postgres import default_directory
 from helix.library.privacy.report import privacy_report
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.entry import Overload
+from helix.overload.limits import MEGABYTE
 from helix.services import Services
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.health_watch import HealthWatch

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
-from helix.domain.questions import question_of
+from helix.domain.input_text import question_of
 from helix.domain.scope import Scope
 from helix.library.access import Row
 from helix.library.errors import NotFound

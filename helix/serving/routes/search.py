@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from helix.domain.input_text import bounded
-from helix.domain.questions import is_blank
+from helix.domain.input_text import bounded, is_blank
 from helix.domain.retrieval import MOST_PASSAGES
 from helix.errors import BadRequest
 from helix.serving.authentication import ApiRoute, CurrentCaller

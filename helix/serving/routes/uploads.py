@@ -19,8 +19,8 @@ from helix.library.errors import UnsupportedMedia
 from helix.library.pagination import check_text
 from helix.library.samples import sample_uploads
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.entry import asker
+from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import Caller, CurrentCaller, FormRoute
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.storage_quota import within_quota

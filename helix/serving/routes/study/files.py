@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 
 from helix.errors import BadRequest
 from helix.library.pagination import check_text
-from helix.overload.body_limit import MEGABYTE
+from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.query_request import checked_request, json_body

@@ -12,8 +12,8 @@ from starlette.datastructures import UploadFile
 from helix.answering.pipeline import AnswerPipeline
 from helix.errors import BadRequest
 from helix.library.errors import TooLarge, UnsupportedMedia
-from helix.overload.body_limit import MEGABYTE
 from helix.overload.entry import place_for
+from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
