@@ -30,8 +30,9 @@ from evals.natural.documents import Half, require
 from evals.natural.questions import NaturalQuestion, is_green, questions
 from evals.real.questions import RealQuestion
 from evals.suites import GOLDEN, ROOT, SEED, Suite, write_documents
-from helix.answering.answer import Answer, Question
+from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
+from helix.answering.question import Question
 from helix.domain.scope import Scope
 from helix.services import open_services
 from helix.settings import Settings

@@ -27,9 +27,9 @@ from helix.answering.tool_answers import or_results, results_told
 from helix.answering.turns import TurnReader, clarified
 from helix.domain.citations import attribute_citations, cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
-from helix.domain.findings import findings
+from helix.domain.findings import Beside, findings
 from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
-from helix.domain.prompt import Beside, chat_messages
+from helix.domain.prompt import chat_messages
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
 from helix.domain.prompt import Before, defuse
+from helix.domain.source_place import SourcePlace
 from helix.domain.tool_calls import ToolCall
 
 RULES = (
@@ -47,6 +48,22 @@ class Findings:
         if not self.statements:
             return None
         return Before(RULES, "\n".join([BEGIN, *map(defuse, self.statements), END]))
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The prompt as values, for a model that reads these and no text of a prompt.
+
+    Args:
+        sources: the text of each source and where it stands, in the order of their numbers.
+        findings: what was calculated from them.
+        said: the conversation so far, where the question is a follow-up of it.
+    """
+
+    question: str
+    sources: Sequence[tuple[str, SourcePlace]] = ()
+    findings: Findings | None = None
+    said: str = ""
 
 
 def findings(

@@ -11,23 +11,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.domain.source_place import SourcePlace
 from helix.language.folding import as_seen
 from helix.language.text_cache import MEBIBYTE, text_cache
 
-if TYPE_CHECKING:
-    from helix.domain.findings import Findings
-
 DEFUSED = "> "
 BESIDE = "beside"
-"""The key of a user message's ``additional_kwargs`` under which a Beside may lie."""
+"""The key of a user message's ``additional_kwargs`` under which a helix.domain.findings.Beside may
+lie."""
 
 _LINE_ENDS = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 _DELIMITER = re.compile(r"^[\W\d_]*(begin|end)[\W_]*(of[\W_]*)?(the[\W_]*)?sources", re.IGNORECASE)
@@ -39,22 +35,6 @@ class Before(NamedTuple):
 
     rules: str
     text: str
-
-
-@dataclass(frozen=True)
-class Beside:
-    """The prompt as values, for a model that reads these and no text of a prompt.
-
-    Args:
-        sources: the text of each source and where it stands, in the order of their numbers.
-        findings: what was calculated from them.
-        said: the conversation so far, where the question is a follow-up of it.
-    """
-
-    question: str
-    sources: Sequence[tuple[str, SourcePlace]] = ()
-    findings: Findings | None = None
-    said: str = ""
 
 
 class Numbered(Protocol):
@@ -94,7 +74,7 @@ def chat_messages(
     history: Before | None = None,
     style: str = "",
     calculations: Before | None = None,
-    beside: Beside | None = None,
+    beside: object = None,
     grounding: str = GROUNDING_RULES,
 ) -> list[ChatMessage]:
     """The messages of a grounded question: system rules, the history if any, then the user turn.
@@ -105,7 +85,7 @@ def chat_messages(
     ``history`` and ``calculations``, each in a user message of its own, with its rules after the
     grounding rules.
     """
-    extras = {BESIDE: beside} if beside else {}
+    extras = {} if beside is None else {BESIDE: beside}
     turn = user_turn(question, sources)
     rules, before = f"{grounding}\n{style}" if style else grounding, []
     for one in filter(None, (history, calculations)):

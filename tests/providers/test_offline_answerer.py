@@ -14,7 +14,8 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
-from helix.domain.prompt import Beside, chat_messages, user_turn
+from helix.domain.findings import Beside
+from helix.domain.prompt import chat_messages, user_turn
 from helix.domain.question_analysis import AnswerKind, read_question, stem
 from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError

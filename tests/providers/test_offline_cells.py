@@ -9,7 +9,8 @@ import pytest
 from helix.answering.proof import prove
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
-from helix.domain.prompt import Beside, chat_messages
+from helix.domain.findings import Beside
+from helix.domain.prompt import chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM
 from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources

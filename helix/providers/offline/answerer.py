@@ -29,7 +29,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.llm import LLM
 
-from helix.domain.prompt import Beside
+from helix.domain.findings import Beside
 from helix.providers.offline.extract import PARAGRAPH, RISK, extract, extract_parts
 from helix.providers.offline.reading import read_messages, sources_of
 
@@ -40,7 +40,7 @@ _DELTA = re.compile(r"\s*(?:\S+\s*){1,8}|\s+")  # each costs LlamaIndex some 0.2
 
 
 class OfflineLLM(LLM):
-    """A deterministic chat model over the sources beside its prompt (helix.domain.prompt.Beside).
+    """A deterministic chat model over the sources beside its prompt (helix.domain.findings.Beside).
 
     The async methods choose their sentences in a thread, once, and stream them some words at a time
     from memory. A prompt with nothing beside it is refused, as each one of ``complete`` is: no text

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.domain.prompt import BESIDE, Beside
+from helix.domain.findings import Beside
+from helix.domain.prompt import BESIDE
 from helix.domain.source_place import SourcePlace
 from helix.language.paraphrases import meanings
 
