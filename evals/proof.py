@@ -1,9 +1,9 @@
 """Figures of the verifier: ``python -m evals.proof --data DIR``.
 
 Offline answers over the public sets, each proved as it is; those to questions that the rules were
-not set on again with one thing altered (evals/proof_alterations.py); pairs written by hand; answers
-that people rated; and the rules switched off in turn. Prints Markdown. 10,000 answers take some
-fifteen minutes on two idle cores.
+not set on again with one thing altered (evals/proof_alterations.py); pairs written by hand; and
+answers that people rated. Prints Markdown. 10,000 answers take some fifteen minutes on two idle
+cores.
 """
 
 from __future__ import annotations
@@ -22,14 +22,9 @@ from evals.datasets import load_all
 from evals.metrics.statistics import wilson
 from evals.proof_alterations import KINDS, NAME, Altered, alterations
 from evals.proof_answers import Case, answers
+from evals.proof_pairs import hand_pairs, is_flagged
 from evals.proof_ratings import FAITHFUL, RatedAnswer, auroc, auroc_interval, rated_answers
-from evals.proof_rules import hand_pairs, is_flagged, rules_table
 from helix.answering.proof import Proof, prove
-
-RULES_EACH = 20
-"""Altered answers of each kind that the rules are switched off on."""
-RATED_EVERY = 3
-"""Every so many rated answers count there."""
 
 
 def quotes_hold(proof: Proof, case: Case) -> bool:
@@ -157,8 +152,6 @@ def main() -> None:
     for lines in (untouched(cases), altered(cases, arguments.each, found), paraphrases()):
         print(*lines, sep="\n", flush=True)
     print(*ratings(rated), sep="\n", flush=True)
-    some = [one for kind in KINDS for one in [o for o in found if o.kind == kind][:RULES_EACH]]
-    print(*rules_table(hand_pairs(), some, rated[::RATED_EVERY]), sep="\n", flush=True)
     for one in [one for one in found if not is_flagged(one)][: arguments.show]:
         print(f"\nmissed, {one.kind}: {one.quote} [{one.n}]")
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from evals.proof_alterations import alone
 from helix.answering.proof import prove
-from helix.answering.proof.rules import RULES, Rule
 from helix.domain.context import Source
 from helix.language.sentences import sentences
 
@@ -29,9 +28,9 @@ class RatedAnswer:
     sources: Sequence[Source]
     faithfulness: float
 
-    def unproven(self, rules: Sequence[Rule] = RULES) -> float:
+    def unproven(self) -> float:
         """Share of its statements without support, 0 to 1."""
-        ratio = prove(self.answer, self.sources, rules).ratio
+        ratio = prove(self.answer, self.sources).ratio
         return 0.0 if ratio is None else 1.0 - ratio
 
 

@@ -27,10 +27,6 @@ _PER_LENGTH = 0.3  # exponent of a sentence's length, by which what it has is di
 _SHORT = 8  # tokens that are added to each length
 
 
-FOUND = ("words", "number", "name", "negation", "claim")
-"""Problems that words and rules may find, each with a weight of its own."""
-
-
 class Doubt(NamedTuple):
     """Log-odds that sentences do not bear a statement out: of the whole, and of its worst token."""
 
@@ -39,21 +35,21 @@ class Doubt(NamedTuple):
 
 
 class Signs(NamedTuple):
-    """A statement's ``Doubt``, the share of its words that the sentences have, 0 to 1, and FOUND.
+    """A statement's ``Doubt``, the share of its words that the sentences have, 0 to 1, and more.
 
-    ``found`` is None where words and rules find no problem.
+    ``is_near``, ``is_copy``: one sentence has two thirds or all of its words, none of them changed.
     """
 
     whole: float
     worst: float
     share: float
-    found: str | None
+    is_near: bool
+    is_copy: bool
 
     @property
     def row(self) -> Floats:
-        """The numbers that the regression weighs: shape (3 + FOUND,)."""
-        found = [float(self.found == one) for one in FOUND]
-        return np.array([self.whole, self.worst, self.share, *found], dtype=np.float32)
+        """The numbers that the regression weighs, one for each sign."""
+        return np.array(self, dtype=np.float32)
 
 
 def closest(statement: Ids, sentences: Sequence[Ids]) -> list[int]:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from helix.evidence.statements import (
-    FOUND,
     MOST_READ,
     WEIGHTS,
     Signs,
@@ -62,10 +61,19 @@ def test_what_is_said_in_other_words_is_less_in_doubt_than_what_is_not_said(
     assert doubt(reader, holds, KETTLE, LID) < doubt(reader, fails, KETTLE, LID)
 
 
-def test_every_problem_that_rules_find_makes_it_less_likely(reader: StatementReader) -> None:
-    plain = reader.probability(Signs(0.0, 0.0, 0.9, None))
-    for found in FOUND:
-        assert reader.probability(Signs(0.0, 0.0, 0.9, found)) < plain
+def test_the_more_of_its_words_one_sentence_has_the_likelier_a_statement_is(
+    reader: StatementReader,
+) -> None:
+    signs = [Signs(0.0, 0.0, 0.9, near, copy) for near, copy in ((0, 0), (1, 0), (1, 1))]
+    likely = [reader.probability(one) for one in signs]
+    assert likely == sorted(likely)
+
+
+def test_no_doubt_of_the_encoder_outweighs_that_one_sentence_has_all_words(
+    reader: StatementReader,
+) -> None:
+    """So such a statement is not read: helix.answering.proof.reading."""
+    assert reader.probability(Signs(5.0, 0.0, 1.0, True, True)) >= reader.bar
 
 
 @pytest.mark.parametrize("text", ["a" * 50_000, "蒸" * 5_000, "1, " * 20_000, "\ud800 \x00"])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from helix.answering.proof.lexicon import DENYING, EXCEPTIONS, NEGATIONS, SYNONYM
+from helix.answering.proof.lexicon import DENYING, EXCEPTIONS
 from helix.answering.proof.number_parser import (
     BOUND_PHRASE,
     canonical,
@@ -120,25 +119,14 @@ class Facts:
 
     @cached_property
     def content(self) -> frozenset[str]:
-        """Its keys without numbers and their units, which compare by value; all, if none else."""
+        """Its stems without numbers and their units, which compare by value; all, if none else."""
         counted = " ".join(self.text[n.start : n.end] for n in self.numbers)
         units = UNIT_STEMS if any(n.unit for n in self.numbers) else frozenset()
         plain = self.stems.difference(terms(_without_long_words(counted)), units)
         if not self.stems.isdisjoint(_GERMAN):
             plain = plain - GERMAN_STOP_WORDS or plain
         # `2-year` is also a term whole
-        return _keys(stem for stem in plain if not stem[0].isdigit()) or self.keys
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """``stems`` with one stem for all synonyms: what spans are searched by."""
-        return _keys(self.stems)
-
-    @cached_property
-    def first_key(self) -> str:
-        """The first of ``content`` as the text has them; empty where it has none."""
-        keys = (key for token in self.tokens for key in _keys(_content(token.low)))
-        return next((key for key in keys if key in self.content), "")
+        return frozenset(stem for stem in plain if not stem[0].isdigit()) or self.stems
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -180,7 +168,7 @@ class Facts:
 
     def is_negation(self, token: Token) -> bool:
         """True if a token denies: `no` of `no more than` does not."""
-        return token.low in NEGATIONS and any(n.at == token.at for n in self.negations)
+        return token.low in DENYING and any(n.at == token.at for n in self.negations)
 
     @cached_property
     def lows(self) -> list[str]:
@@ -204,17 +192,6 @@ class Facts:
     def initials(self) -> str:
         """First letters of its capitalised words: where EU may stand for European Union."""
         return "".join(token.raw[0] for token in self.tokens if token.capital)
-
-    @cached_property
-    def denies(self) -> frozenset[str]:
-        """Its words that deny without being negations."""
-        return frozenset(low for low in self.lows if DENYING.match(low))
-
-
-def _keys(stems: Iterable[str]) -> frozenset[str]:
-    found = frozenset(stems)
-    grouped = found & SYNONYM.keys()
-    return found.difference(grouped).union(map(SYNONYM.__getitem__, grouped)) if grouped else found
 
 
 def _is_code(compound: str) -> bool:
@@ -256,7 +233,7 @@ def _scanned(text: str) -> tuple[list[Token], list[Negation]]:
         parts = (raw,) if number else _words(raw, dotted=match.lastgroup == "dotted")
         for part in parts:
             low = canonical(part) if number else _low(part)
-            if low in NEGATIONS and not any(a <= match.start() < b for a, b in silent):
+            if low in DENYING and not any(a <= match.start() < b for a, b in silent):
                 marks.append((len(tokens), low, clause, -1))
             tokens.append(Token(low, part, first, match.start()))
             first = False

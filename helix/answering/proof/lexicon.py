@@ -1,46 +1,37 @@
-"""Words that deny, words that say the opposite of one another, and words that say the same."""
+"""Words that deny, words that say the opposite of one another, and words that say how much."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from helix.language.terms import terms
-from helix.language.word_lists import expression, tables, word_lists
+from helix.language.word_lists import tables, word_lists
 
 EXCEPTIONS = word_lists("words")["exceptions"]
 NEGATIONS = word_lists("words")["negations"] | EXCEPTIONS
+DENYING = NEGATIONS | word_lists("opposites")["denials"]
+"""Negations, and verbs that deny what stands behind them."""
 
-DENYING = re.compile(f"(?:{expression('opposites', 'denying')})")
-"""Words that deny as `not` does, for texts that say the same in other words."""
-
-STRONG_DENIAL = re.compile(rf"(?:{expression('opposites', 'strong_denial')})\Z")
-"""Words that deny what stands next to them: a statement that leaves them out says the opposite."""
-
-DENYING_PARTICIPLE = re.compile(rf"(?:{expression('opposites', 'denying_participle')})\Z")
-"""Of these the ones that may stand behind what they deny."""
-
-_OPPOSITES: list[list[str]] = tables("opposites")["opposites"]
 OPPOSITE: dict[str, frozenset[str]] = {}
-for _pair in _OPPOSITES:
-    for _side, _other in (_pair, _pair[::-1]):
+for _pair in tables("opposites")["opposites"].split(";"):
+    _left, _right = _pair.split("|")
+    for _side, _other in ((_left, _right), (_right, _left)):
         for _word in _side.split():
             OPPOSITE[_word] = OPPOSITE.get(_word, frozenset()) | frozenset(_other.split())
-
-CONTRAST = {word: kind for kind in tables("opposites")["contrasts"] for word in kind.split()}
-"""Words of one kind, of which each rules the others out where one stands in another's place."""
-
-SYNONYM: dict[str, str] = {}
-"""A stem that stands for all stems of its group, such as `increas` for `rise` and `grow`."""
-for _group in tables("opposites")["synonyms"]:
-    _stems = list(dict.fromkeys(stem for word in _group.split() for stem in terms(word)))
-    SYNONYM |= {stem: SYNONYM.get(_stems[0], _stems[0]) for stem in _stems if stem not in SYNONYM}
 
 _PREFIXED = re.compile(
     r"(?:un(?=[a-z]{5})(?!der|til|cle|ited|ion|iver|ique)|non(?=[a-z]{5})"
     r"|(?:in|im|ir|il|dis)(?=[a-z]{2,}(?:ive|ible|able|ent|ete|ect|al|ate|ar)\Z))([a-z]+)"
 )
 _ADJECTIVE = re.compile(r"[a-z]+(?:ive|ible|able|ent|ete|ect|al|ate|ar)\Z")
+
+_QUANTITIES, _DUTIES = (
+    {word: rank for rank, words in enumerate(tables("opposites")[key]) for word in words.split()}
+    for key in ("quantities", "duties")
+)
+_ONLY, _LIMITING = (word_lists("opposites")[key] for key in ("only", "limiting"))
+CONDITIONS = word_lists("opposites")["conditions"]
 
 
 @lru_cache(maxsize=2**14)
@@ -54,3 +45,25 @@ def opposites(word: str) -> frozenset[str]:
     if _ADJECTIVE.match(word):
         more += [f"{prefix}{word}" for prefix in ("in", "im", "ir", "il", "dis")]
     return found.union(more, (prefixed[1],) if prefixed else ())
+
+
+def changes_claim(theirs: Sequence[str], ours: Sequence[str], claim: Sequence[str]) -> bool:
+    """True if ``ours`` in the place of ``theirs`` makes a claim of more, or of another duty.
+
+    ``claim`` are all words around ``ours``.
+    """
+    if not _ONLY.isdisjoint(theirs) and _LIMITING.isdisjoint(claim):
+        return True
+    if not _ONLY.isdisjoint(ours) and _LIMITING.isdisjoint(theirs):
+        return True
+    many, said = _ranks(ours, _QUANTITIES), _ranks(theirs, _QUANTITIES)
+    duty, told = _ranks(ours, _DUTIES), _ranks(theirs, _DUTIES)
+    if many and said and (max(many) > max(said) or (0 in many and 0 not in said)):
+        return True
+    if duty and told:
+        return max(duty) != max(told)
+    return bool(told) and max(told) == 0 and _DUTIES.keys().isdisjoint(claim)
+
+
+def _ranks(words: Sequence[str], ranks: Mapping[str, int]) -> list[int]:
+    return [ranks[word] for word in words if word in ranks]

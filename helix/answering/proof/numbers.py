@@ -11,11 +11,8 @@ from helix.language.word_lists import tables
 
 
 def _by_word(table: str) -> dict[str, int]:
-    return {
-        word: int(value)
-        for value, words in tables("numbers")[table].items()
-        for word in words.split()
-    }
+    entries = (entry.split() for entry in tables("numbers")[table].split(";"))
+    return {word: int(value) for value, *words in entries for word in words}
 
 
 CARDINALS = _by_word("cardinals")

@@ -132,15 +132,6 @@ class Passage:
         """Words written with a capital within sentences."""
         return frozenset().union(*(facts.capitals for facts in self.facts))
 
-    @cached_property
-    def places_of(self) -> dict[str, list[int]]:
-        """For each key of words the units that have it."""
-        found: dict[str, list[int]] = {}
-        for place, facts in enumerate(self.facts):
-            for stem in facts.keys:
-                found.setdefault(stem, []).append(place)
-        return found
-
 
 @text_cache(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
 def _words_of(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tests that a span has a claim's numbers, its names and its denials."""
+"""Tests that sentences have a claim's numbers and names."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import re
 from collections.abc import Sequence
 
 from helix.answering.proof.facts import Facts, Token
-from helix.answering.proof.lexicon import (
-    DENYING_PARTICIPLE,
-    OPPOSITE,
-    STRONG_DENIAL,
-    opposites,
-)
 from helix.answering.proof.numbers import MONTHS, NUMBER_WORDS
 from helix.language.terms import STOP_WORDS, terms
 
 _ACRONYM = 5  # letters at most
-_DENIED = 4  # content words on either side of a strong denial that it may be about
 _SEPARATORS = re.compile("[-‐‑_/]")
 _TAIL = re.compile(r"(?:-[a-z]{3,30}){1,9}\Z")  # of `GPT-4-based`
 
@@ -86,81 +79,3 @@ def _has_name(span: Facts, token: Token) -> bool:
     if token.code and token.raw.isalpha() and len(token.raw) <= _ACRONYM:
         return token.raw in span.initials
     return False
-
-
-def polarity_differs(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """True if claim and spans differ in what they deny, or one has the other's opposite."""
-    ours = claim.negations
-    theirs = [negation for span in spans for negation in span.negations]
-    if ours and not _denied_too(claim, spans):
-        return True
-    if not ours and not claim.denies.difference(*(span.denies for span in spans)):
-        if any(claim.stems.intersection(negation.denied) for negation in theirs):
-            return True
-        if any(_denial_dropped(claim, span) for span in spans):
-            return True
-    return bool(ours) == bool(theirs) and opposed(claim, spans)
-
-
-def _denial_dropped(claim: Facts, span: Facts) -> bool:
-    """True if the span has a denying word, next to words of the claim, that the claim lacks."""
-    for at, token in enumerate(span.tokens if span.denies else ()):
-        if not STRONG_DENIAL.match(token.low) or token.low in claim.words:
-            continue
-        if claim.denies or set(terms(token.low)) & claim.stems:
-            return False
-        near = span.tokens[at + 1 : at + 1 + 2 * _DENIED]
-        if token.low in ("false", "untrue") or DENYING_PARTICIPLE.match(token.low):
-            near = span.tokens[max(0, at - 2 * _DENIED) : at + 1 + _DENIED]
-        stems = {stem for each in near for stem in terms(each.low) if each.low not in STOP_WORDS}
-        if stems & claim.stems:
-            return True
-    return False
-
-
-def _denied_too(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """True if, for each negation of the claim, the spans deny something of the same words."""
-    theirs = [negation for span in spans for negation in span.negations]
-    denying = frozenset().union(*(span.denies for span in spans))
-    if all(negation.excepts for negation in claim.negations):
-        return bool(theirs or denying)
-    if denying - claim.denies:
-        return True
-    about = {stem for negation in theirs for stem in negation.before + negation.after}
-    return bool(theirs) and all(
-        negation.excepts or not negation.near or not about.isdisjoint(negation.near)
-        for negation in claim.negations
-    )
-
-
-def opposed(claim: Facts, spans: Sequence[Facts]) -> bool:
-    """True if the claim has the opposite of a word of the spans, and neither has both."""
-    ours = frozenset(claim.lows)
-    theirs: frozenset[str] = frozenset().union(*(span.lows for span in spans))
-    for word in ours - theirs:
-        other = opposites(word)
-        if other.isdisjoint(theirs) or not other.isdisjoint(ours):
-            continue
-        same = frozenset().union(*(OPPOSITE.get(one, frozenset()) for one in other))
-        if same.isdisjoint(theirs) and not any(_converse(claim, span, word) for span in spans):
-            return True
-    return False
-
-
-def _converse(claim: Facts, span: Facts, word: str) -> bool:
-    """True if `A is longer than B` and `B is shorter than A` say the same of A and B."""
-    ours = _compared(claim, frozenset({word}))
-    theirs = _compared(span, opposites(word))
-    return bool(ours and theirs and ours[0] & theirs[1] and ours[1] & theirs[0])
-
-
-def _compared(facts: Facts, words: frozenset[str]) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The stems on either side of `… than`, where one of the words stands in front of `than`."""
-    lows = facts.lows
-    for at, low in enumerate(lows[:-1]):
-        if low in words and "than" in lows[at + 1 : at + 3]:
-            than = lows.index("than", at)
-            sides = (lows[max(0, at - 6) : at], lows[than + 1 : than + 6])
-            before, behind = (frozenset(terms(" ".join(side))) for side in sides)
-            return before - behind, behind - before
-    return None

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from helix.answering.proof.copies import change
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME, NUMBER, WORDS, Support
 from helix.answering.proof.passages import Passage
@@ -20,6 +21,7 @@ from helix.evidence.statements import (
 from helix.language.sentences import Span
 from helix.language.text_cache import MEBIBYTE, text_cache
 
+_CHANGED = 1  # words that a sentence may lack where a change is sure: the one that was changed
 _COVERED = 0.9
 """Share of the words that all sentences read have, from which on no further one is pointed at."""
 _MOST_SPANS = 3
@@ -32,17 +34,12 @@ Unit = tuple[Passage, int]
 class Reading:
     """The sentences closest to a claim, closest first, and how likely they bear it out, 0 to 1.
 
-    ``problem`` is what ``veto`` says.
+    ``probability`` is None where exact checks decide; ``problem`` is None where they bear it out.
     """
 
     units: tuple[Unit, ...]
-    probability: float
+    probability: float | None
     problem: str | None
-
-    @property
-    def is_enough(self) -> bool:
-        """True where the probability is that from which on a statement counts as borne out."""
-        return self.probability >= statement_reader().bar
 
     def supports(self, claim: Facts) -> list[Support]:
         """The sentences that have the claim's words, neighbours as one span."""
@@ -50,49 +47,51 @@ class Reading:
         return [passage.support(span) for passage, span in chosen]
 
 
-def read(claim: Facts, passages: Sequence[Passage], found: str | None) -> Reading:
-    """The reading of ``claim`` in ``passages``, which words and rules have ``found`` a problem in.
+@dataclass(frozen=True)
+class Comparison:
+    """The share of a claim's words that the sentence closest to it lacks, and what is otherwise.
 
-    Some 40 ms of a processor.
+    ``change`` is a problem's name; None where nothing of that kind is found.
     """
-    units, signs = signs_of(claim, passages, found)
-    probability = statement_reader().probability(signs)
-    return Reading(units, probability, veto(claim, passages, signs))
+
+    words: int
+    lacking: int
+    change: str | None
+
+    @property
+    def is_sure(self) -> bool:
+        """True where the change is all that the sentence lacks."""
+        return self.change is not None and self.lacking <= _CHANGED
+
+    @property
+    def is_copy(self) -> bool:
+        """True where one sentence has all of the claim's words, and none is otherwise."""
+        return self.change is None and self.lacking == 0 < self.words
+
+    @property
+    def is_near(self) -> bool:
+        """True where one sentence has most of the claim's words, and none is otherwise."""
+        return self.change is None and self.lacking * 3 <= self.words
 
 
-def signs_of(
-    claim: Facts, passages: Sequence[Passage], found: str | None
-) -> tuple[tuple[Unit, ...], Signs]:
-    """The sentences of ``passages`` closest to ``claim``, closest first, and what they show."""
-    units = [(passage, place) for passage in passages for place in range(len(passage.units))]
-    tokens = [_tokens(passage.facts[place].text) for passage, place in units]
-    said, headings = _tokens(claim.text)[:MOST_STATEMENT], _tokens(_title(passages))
-    near = closest(said, tokens)
-    in_order = [tokens[place] for place in sorted(near)]
-    chosen = tuple(units[place] for place in near)
-    keys = frozenset[str]().union(*(passage.facts[place].keys for passage, place in chosen))
-    share = len(claim.content & keys) / max(len(claim.content), 1)
-    return chosen, Signs(*statement_reader().doubt(said, headings, in_order), share, found)
+def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
+    """The reading of ``claim`` in ``passages``; exact checks come first and outweigh the encoder.
 
-
-@text_cache(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
-def _tokens(text: str) -> list[int]:
-    return statement_reader().tokens([text])[0][:MOST_SENTENCE]
-
-
-def _title(passages: Sequence[Passage]) -> str:
-    return passages[0].title if passages else ""
-
-
-def veto(claim: Facts, passages: Sequence[Passage], signs: Signs) -> str | None:
-    """A problem that no reading outweighs.
-
-    A number or name of the claim that stands nowhere in the passages or their headings; and what
-    rules found of a claim all of whose words stand in what was read: that is a near copy with
-    something else in it.
+    Some 30 ms of a processor where none of them decides.
     """
-    if signs.found not in (None, WORDS) and signs.share >= 1:
-        return signs.found
+    if problem := missing(claim, passages):
+        return Reading((), None, problem)
+    units = closest_units(claim, passages)
+    compared = comparison(claim, units)
+    if compared.is_sure or compared.is_copy:
+        return Reading(units, None, compared.change)
+    probability = statement_reader().probability(signs_of(claim, units, compared))
+    is_enough = probability >= statement_reader().bar
+    return Reading(units, probability, None if is_enough else compared.change or WORDS)
+
+
+def missing(claim: Facts, passages: Sequence[Passage]) -> str | None:
+    """``number`` or ``name`` where one of the claim stands nowhere in passages and headings."""
     facts = [one for passage in passages for one in passage.facts]
     if number_missing(claim, facts):
         return NUMBER
@@ -101,12 +100,61 @@ def veto(claim: Facts, passages: Sequence[Passage], signs: Signs) -> str | None:
     return NAME if name_missing(claim, facts, titles, capitals) else None
 
 
+def comparison(claim: Facts, units: Sequence[Unit]) -> Comparison:
+    """The comparison of a claim with those of ``units`` that lack the fewest of its words."""
+    facts = [passage.facts[place] for passage, place in units]
+    words = len(claim.content)
+    lacking = [len(claim.content - one.stems) for one in facts]
+    least = min(lacking, default=words)
+    if not facts or least * 2 > words:
+        return Comparison(words, least, None)
+    nearest = (one for one, count in zip(facts, lacking, strict=True) if count == least)
+    changes = [change(claim, one) for one in nearest]
+    return Comparison(words, least, None if None in changes else changes[0])
+
+
+def closest_units(claim: Facts, passages: Sequence[Passage]) -> tuple[Unit, ...]:
+    """The sentences of ``passages`` that have most of the claim's words together, best first."""
+    units = [(passage, place) for passage in passages for place in range(len(passage.units))]
+    near = closest(_said(claim), [_tokens_of(unit) for unit in units])
+    return tuple(units[place] for place in near)
+
+
+def signs_of(claim: Facts, units: Sequence[Unit], compared: Comparison) -> Signs:
+    """The signs of a claim that is read with ``units``."""
+    stems = frozenset[str]().union(*(passage.facts[place].stems for passage, place in units))
+    share = len(claim.content & stems) / max(len(claim.content), 1)
+    headings = _tokens(units[0][0].title) if units else []
+    read = [_tokens_of(unit) for unit in sorted(units, key=_position)]
+    doubt = statement_reader().doubt(_said(claim), headings, read)
+    return Signs(*doubt, share, compared.is_near, compared.is_copy)
+
+
+def _position(unit: Unit) -> tuple[int, int, int]:
+    passage, place = unit
+    return passage.n, passage.hit.start_char or 0, place
+
+
+def _said(claim: Facts) -> list[int]:
+    return _tokens(claim.text)[:MOST_STATEMENT]
+
+
+def _tokens_of(unit: Unit) -> list[int]:
+    passage, place = unit
+    return _tokens(passage.facts[place].text)
+
+
+@text_cache(most_bytes=8 * MEBIBYTE, bytes_a_character=12)
+def _tokens(text: str) -> list[int]:
+    return statement_reader().tokens([text])[0][:MOST_SENTENCE]
+
+
 def _covering(claim: Facts, units: Sequence[Unit]) -> Iterator[Unit]:
     """The first units until they have nearly all words of the claim that all of them have."""
-    keys = [claim.content & passage.facts[place].keys for passage, place in units]
-    enough = _COVERED * len(frozenset[str]().union(*keys))
+    words = [claim.content & passage.facts[place].stems for passage, place in units]
+    enough = _COVERED * len(frozenset[str]().union(*words))
     met: frozenset[str] = frozenset()
-    for count, (unit, own) in enumerate(zip(units, keys, strict=True)):
+    for count, (unit, own) in enumerate(zip(units, words, strict=True)):
         if count and (len(met) >= enough or count == _MOST_SPANS):
             return
         if not count or not own <= met:
@@ -117,10 +165,10 @@ def _covering(claim: Facts, units: Sequence[Unit]) -> Iterator[Unit]:
 def _joined(units: Iterable[Unit]) -> Iterator[tuple[Passage, Span]]:
     """The spans of units, by their passages and in order; those of neighbours are one."""
     places: dict[Passage, list[int]] = {}
-    for passage, place in units:
+    for passage, place in sorted(units, key=_position):
         places.setdefault(passage, []).append(place)
     for passage, own in places.items():
-        for _, run in groupby(enumerate(sorted(own)), lambda one: one[1] - one[0]):
+        for _, run in groupby(enumerate(own), lambda one: one[1] - one[0]):
             neighbours = [place for _, place in run]
             start, end = passage.units[neighbours[0]][0], passage.units[neighbours[-1]][1]
             yield passage, (start, end)

@@ -13,10 +13,11 @@ from decimal import Decimal, InvalidOperation
 
 from helix.answering.proof.calculated import Equation, equation_of
 from helix.answering.proof.facts import Facts
+from helix.answering.proof.lexicon import changes_claim
 from helix.answering.proof.model import CLAIM, NAME, NEGATION, NUMBER, WORDS, Support
 from helix.answering.proof.numbers import Number
-from helix.answering.proof.presence import name_missing, number_missing, polarity_differs
-from helix.answering.proof.qualifiers import claims_more
+from helix.answering.proof.polarity import polarity_differs
+from helix.answering.proof.presence import name_missing, number_missing
 from helix.domain.arithmetic import NotArithmetic, evaluate, literals, parse
 from helix.domain.records import Hit
 from helix.domain.tool_results import ToolResult
@@ -41,18 +42,18 @@ def result_problem(claim: str, result: ToolResult, question: str, beside: str = 
     said, asked, told = Facts(claim), Facts(question), Facts(result.text)
     if result.kind == "clock":
         problem = _of_clock(said, told)
-        known = told.keys | _keys_of_names_excepted(asked)
+        known = told.stems | _keys_of_names_excepted(asked)
     else:
         problem = _of_calculation(said, result, asked, Facts(beside))
-        known = asked.keys | Facts(beside).keys | Facts(result.title).keys
+        known = asked.stems | Facts(beside).stems | Facts(result.title).stems
     if problem:
         return problem
     if _words(said) - known - _ANNOUNCING:
         return WORDS
     both = Facts(f"{question}\n{beside}\n{result.text}")
-    if polarity_differs(said, [both]) or said.negations:
+    if polarity_differs(said, both) or said.negations:
         return NEGATION
-    return CLAIM if claims_more(said, both) else None
+    return CLAIM if changes_claim(both.lows, said.lows, said.lows) else None
 
 
 def support_of_result(n: int, hit: Hit) -> Support:
@@ -68,7 +69,7 @@ def _words(said: Facts) -> frozenset[str]:
 
 
 def _keys_of_names_excepted(asked: Facts) -> frozenset[str]:
-    return asked.keys - frozenset(stem for name in asked.capitals for stem in terms(name))
+    return asked.stems - frozenset(stem for name in asked.capitals for stem in terms(name))
 
 
 def _of_clock(said: Facts, told: Facts) -> str | None:
