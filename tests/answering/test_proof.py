@@ -194,6 +194,7 @@ def test_each_clause_is_held_against_its_own_marker() -> None:
         ("We ship to post office boxes. [1]", "negation"),
         ("The moon consists of green cheese with holes. [1]", "words"),
         ("Yes. [1]", "words"),
+        ("2. [1]", "words"),
     ],
 )  # fmt: skip
 def test_problems(answer: str, problem: str) -> None:

@@ -93,8 +93,8 @@ def test_found_statements_get_the_marker_of_their_source() -> None:
 
 _texts = st.lists(
     st.sampled_from(
-        [f"{TRUE} ", f"{OAK} ", f"{FALSE} ", f"{BIRDS} ", TRUE, " [1]", "[2]", " ", "\n", "\n\n", "- ", "## Head", "```", "| a |",
-         "|---|", "e.g. ", "So:", "30.", "…", "?", REFUSAL]
+        [*(f"{one} " for one in (TRUE, OAK, FALSE, BIRDS)), " [1]", "[2]", " ", "\n", "\n\n", "- ",
+         "## Head", "```", "| a |", "|---|", "e.g. ", "So:", "30.", "…", "?", REFUSAL]
     ),
     max_size=9,
 ).map("".join)  # fmt: skip

@@ -18,8 +18,9 @@ NEGATION = "negation"
 CLAIM = "claim"
 WORDS = "words"
 """The reason a statement is unsupported: it cites nothing; it cites a number beyond the sources;
-its source does not say where in its document it lies; else the first condition that its closest
-span fails, ``claim`` being another quantity (all for some), duty (must for may) or no condition."""
+its source does not say where in its document it lies; what is missing there or otherwise in the
+closest sentence, ``claim`` being another quantity (all for some), duty (must for may) or no
+condition; or no sentences say it (``words``)."""
 
 QUOTED = "quoted"
 BORNE_OUT = "borne out"
@@ -68,8 +69,8 @@ class Statement:
     does, or nobody asked. ``by_proof``: the model cites nothing here, and ``numbers`` is the source
     that was found to bear it out. ``calculation`` is the one that proves it, whose operands stand
     in the supports; None of a statement that its sources say. ``is_copy``: the spans have its very
-    words. ``probability`` is how likely what is cited bears it out, 0 to 1; None where that is
-    exact: of a quote, a value or a calculation, and of what cites nothing.
+    words. ``probability`` is how likely what is cited bears it out, 0 to 1; None where exact checks
+    decide, and of what cites nothing.
     """
 
     start: int

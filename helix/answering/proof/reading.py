@@ -81,6 +81,8 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     """
     if problem := missing(claim, passages):
         return Reading((), None, problem)
+    if not _said(claim):  # letters that the encoder has no token for
+        return Reading((), None, WORDS)
     units = closest_units(claim, passages)
     compared = comparison(claim, units)
     if compared.is_sure or compared.is_copy:
