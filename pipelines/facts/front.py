@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ _CHARACTERS = 12_000
 _LINE = re.compile(r"[^\n]+")
 _HEADLINES = 30
 _LONGEST_HEADLINE = 14  # words
+_FEWEST_LINES = 3  # of a paragraph of prose that a program broke
 
 
 class Fact(NamedTuple):
@@ -64,10 +65,38 @@ class Front:
 
     @property
     def headlines(self) -> Iterator[Line]:
-        """The lines at the top that are no sentences of prose."""
-        for line in self.lines[:_HEADLINES]:
-            if len(line.text.split()) <= _LONGEST_HEADLINE and not line.text.endswith((".", ";")):
-                yield line
+        """The lines at the top that are no sentences of prose, nor lines that prose is broken in."""
+        top = self.lines[:_HEADLINES]
+        for paragraph in self._paragraphs():
+            if not _is_broken_prose(paragraph):
+                yield from (one for one in paragraph if one in top and _is_headline(one.text))
+
+    def _paragraphs(self) -> Iterator[list[Line]]:
+        """Lines without an empty one between them, as far as headlines are looked for."""
+        found: list[Line] = []
+        for line in self.lines:
+            if found and self.text.count("\n", found[-1].span[1], line.start) > 1:
+                yield found
+                if line.start > self.lines[: _HEADLINES][-1].start:
+                    return
+                found = []
+            found.append(line)
+        yield found
+
+
+def _is_headline(text: str) -> bool:
+    return len(text.split()) <= _LONGEST_HEADLINE and not text.endswith((".", ";"))
+
+
+def _is_broken_prose(paragraph: Sequence[Line]) -> bool:
+    """True of a sentence in lines of about one length, as text files and e-mails have them.
+
+    A cover's lines differ in length, and their last one ends without a full stop.
+    """
+    if len(paragraph) < _FEWEST_LINES or not paragraph[-1].text.endswith((".", ";", ":")):
+        return False
+    lengths = [len(line.text) for line in paragraph[:-1]]
+    return 2 * min(lengths) > max(lengths)
 
 
 def front_of(text: ReadText, name: str) -> Front:

@@ -77,6 +77,7 @@ def opening_of(rows: Sequence[Row], *, again: bool) -> Opening | None:
     widths = [_width(row) for row in rows]
     wide = max(2, (max(widths) + 1) // 2)
     first = next((index for index, width in enumerate(widths) if width >= wide), 0)
+    first = _below_notes(rows, first)
     last = first + 1
     while last < len(rows) and last - first < _MOST_HEADERS and _continues(rows, last):
         last += 1
@@ -144,6 +145,26 @@ def _first_spanning(rows: Sequence[Row], end: int, most: int) -> int:
     while start and end - start < most and _spans_columns(rows[start - 1]):
         start -= 1
     return start
+
+
+def _below_notes(rows: Sequence[Row], first: int) -> int:
+    """The row to begin at instead of ``first``, where notes of several cells stand above a header.
+
+    That is the last row of nothing but words before a row of values, with a label and more names
+    than each row of words above it.
+    """
+    values = first
+    while values < len(rows) and _is_words(rows[values]):
+        values += 1
+    last = values - 1
+    if values == len(rows) or last <= first or not rows[last].cells[0]:
+        return first
+    is_wider = all(_width(rows[last]) > _width(row) for row in rows[first:last])
+    return last if is_wider and not any(row.spans for row in rows[first:values]) else first
+
+
+def _is_words(row: Row) -> bool:
+    return {_kind(cell) for cell in row.cells if cell} <= {"text"}
 
 
 def _is_title(row: Row, rows: Sequence[Row]) -> bool:

@@ -96,6 +96,18 @@ def test_a_document_says_what_it_is(text: str, expected: dict[str, str]) -> None
     assert {key: found.get(key) for key in expected} == expected
 
 
+def test_prose_in_lines_of_one_length_has_no_headline() -> None:
+    notice = """Guide for Keepers of Pumps
+
+    THE PUMP IS PROVIDED AS IT STANDS, AND THE MAKERS ARE NOT LIABLE
+    FOR ANY CLAIM OR OTHER LIABILITY, WHETHER IN AN ACTION OF
+    CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
+    WITH THE PUMP OR ITS USE.
+    """
+    assert "kind" not in _facts(notice)
+    assert _facts(f"LEASE AGREEMENT\n\n{notice}")["kind"] == "agreement"
+
+
 @pytest.mark.parametrize("text", [FILING, ANNUAL, AGREEMENT, PAPER, MANUAL])
 def test_a_fact_is_where_its_span_says(text: str) -> None:
     for name, fact in facts_of(ReadText(text), "file.pdf").items():

@@ -116,6 +116,19 @@ def test_a_header_is_known_by_its_look(rows: list[Cells], context: str) -> None:
     assert draft.finish(None).sections[-1].context == context
 
 
+def test_notes_of_several_cells_above_a_header_name_no_column() -> None:
+    notes = [("Lots of", "people", "like", "", "to write"), ("here", "and", "", "", "there")]
+    table = [("Name", "Trade", "Age", "Born", "Died"), ("Ann", "singer", 69, "1947-01-08", "2016")]
+    done = read("xlsx", xlsx({"S": [*notes, *table, ("Ben", "author", 89, "1926-04-28", "2016")]}))
+    assert done.sections[-1].context == "Name | Trade | Age | Born | Died"
+    assert parts(done)[-1].splitlines()[0].endswith("Age: 69 | Born: 1947-01-08 | Died: 2016")
+
+
+def test_a_list_of_words_keeps_its_header() -> None:
+    rows = [("Name", "City"), ("Ann", "Berlin", "late"), ("Ben", "Ghent"), ("Cy", 12)]
+    assert parts(read("xlsx", xlsx({"S": rows})))[-1].startswith("Name: Ann | City: Berlin")
+
+
 def test_a_column_without_values_is_still_named() -> None:
     done = read("csv", csv([("Name", "Remarks"), ("Ann", ""), ("Ben", "")]))
     assert parts(done) == ["Name | Remarks", "Name: Ann\nName: Ben"]
