@@ -35,11 +35,13 @@ class Suggestion:
     """A question, and the document that suggested it.
 
     ``value`` is the number that a proper answer has, as it is printed; '' where none is known.
+    ``heading`` is the one that a proper answer stands under; '' where the question names none.
     """
 
     document_id: int
     question: str
     value: str = ""
+    heading: str = ""
 
     def is_met_by(self, answer: str) -> bool:
         """True if ``answer`` has the number that is asked for."""
@@ -58,10 +60,15 @@ def candidates(materials: Sequence[Material], most: int) -> list[Suggestion]:
     return list(islice(found.values(), most))
 
 
-def _questions(material: Material) -> Iterator[tuple[str, str]]:
-    """(question, value) of each rule in turn, the ones that ask for most first."""
-    texts = (_of_headings, _of_limits, _of_terms, _of_authors, _of_sections)
-    rules = [_of_tables(material), *(((text, "") for text in rule(material)) for rule in texts)]
+def _questions(material: Material) -> Iterator[tuple[str, str, str]]:
+    """(question, value, heading) of each rule in turn, the ones that ask for most first."""
+    texts = (_of_limits, _of_terms, _of_authors)
+    rules = [
+        ((asked, value, "") for asked, value in _of_tables(material)),
+        ((heading, "", heading) for heading in _of_headings(material)),
+        *(((asked, "", "") for asked in rule(material)) for rule in texts),
+        ((asked, "", heading) for asked, heading in _of_sections(material)),
+    ]
     lists = [list(islice(rule, _MOST_OF_A_RULE)) for rule in rules]
     yield from filter(None, chain.from_iterable(zip_longest(*lists)))
 
@@ -192,9 +199,11 @@ def _of_authors(material: Material) -> Iterator[str]:
         yield f"Who wrote “{material.title[:_LONGEST_HEADING]}”?"
 
 
-def _of_sections(material: Material) -> Iterator[str]:
-    """Questions about the subject of a heading that is words, no signature and no note."""
+def _of_sections(material: Material) -> Iterator[tuple[str, str]]:
+    """Questions about the subject of a heading that is words, no signature, note or title."""
+    title = material.title[:_LONGEST_HEADING]
     for heading in material.headings:
         words = len(heading.split())
-        if 2 <= words <= 7 and len(heading) <= _LONGEST_HEADING and _SUBJECT.fullmatch(heading):
-            yield f"What does “{material.title[:_LONGEST_HEADING]}” say about {heading}?"
+        is_subject = bool(_SUBJECT.fullmatch(heading)) and heading != material.title
+        if is_subject and 2 <= words <= 7 and len(heading) <= _LONGEST_HEADING:
+            yield f"What does “{title}” say about {heading}?", heading

@@ -29,6 +29,8 @@ _MOST_ASKED_OF_A_SERVICE = 6  # its answers cost money
 _MOST_MADE = 96  # some documents have several, of which the first may fail
 _RISK = 0.2
 """The share of wrong answers, by the model of evidence, up to which a question is suggested."""
+_RISK_UNDER_HEADING = 0.3
+"""The same where the answer stands under the very heading that is asked about."""
 
 _logger = logging.getLogger(__name__)
 
@@ -107,13 +109,23 @@ async def _is_answered(services: Services, tenant: str, suggestion: Suggestion) 
 def is_strong(answer: Answer, suggestion: Suggestion) -> bool:
     """True where an answer cites the suggesting document, and very probably answers.
 
-    That is the number that is known to be right, or by the model of evidence.
+    That is the number that is known to be right, or by the model of evidence, which need be less
+    sure where the answer stands under the heading that is asked about.
     """
     if suggestion.document_id not in answer.cited_documents:
         return False
     if suggestion.value:
         return suggestion.is_met_by(answer.text)
-    return (answer.proof.answers or 0.0) >= evidence_model().bar(_RISK)
+    risk = _RISK_UNDER_HEADING if _is_under_heading(answer, suggestion) else _RISK
+    return (answer.proof.answers or 0.0) >= evidence_model().bar(risk)
+
+
+def _is_under_heading(answer: Answer, suggestion: Suggestion) -> bool:
+    return bool(suggestion.heading) and any(
+        citation["document_id"] == suggestion.document_id
+        and suggestion.heading in citation["heading_path"]
+        for citation in answer.citations
+    )
 
 
 def is_proven(answer: Answer) -> bool:

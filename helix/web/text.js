@@ -32,9 +32,12 @@ function countOf(text) {
   return text.length - pairs;
 }
 
+// Signs of Markdown that say nothing in a line: of headings and fences; and where a link leads.
+const SIGNS = /^(?:#{1,6} |(?:```|~~~).*$)/gm;
+const LINK = /\[([^[\]\n]{1,300})\]\([^()\s]{1,500}\)/g;
+
 export function shortened(text, length) {
-  // the signs of a Markdown heading say nothing in a line
-  const line = text.replace(/^#{1,6} /gm, "").replace(/\s+/g, " ").trim();
+  const line = text.replace(SIGNS, "").replace(LINK, "$1").replace(/\s+/g, " ").trim();
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
 }
 

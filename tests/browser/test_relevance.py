@@ -152,7 +152,7 @@ def test_a_suggested_scope_asks_the_same_of_fewer_documents(
 
 
 @pytest.mark.parametrize(
-    ("probability", "noted", "told"), [(0.31, 1, "maybe"), (0.72, 0, "maybe"), (0.94, 0, "likely")]
+    ("probability", "noted", "told"), [(0.31, 1, "may answer"), (0.72, 0, "may answer"), (0.94, 0, "likely answers")]
 )
 def test_how_likely_an_answer_is_what_was_asked(
     page: Page, policy: dict[str, Any], probability: float, noted: int, told: str
@@ -172,4 +172,35 @@ def test_how_likely_an_answer_is_what_was_asked(
     page.get_by_role("button", name="Why this answer").click()
     checks = page.locator(".checks")
     expect(checks).to_contain_text(f"Answers the question: {told}")
-    expect(checks).to_contain_text(f"of 100 such answers about {round(probability * 100)} do")
+    expect(checks.locator(".poor")).to_have_count(int(probability < 0.9))
+    expect(page.locator(".sentences")).to_have_count(0)  # they are quotes: a line says so
+    expect(checks).to_contain_text("quoted word for word")
+    told_number = f"Of 100 answers like this one about {round(probability * 100)} are"
+    expect(page.get_by_text(told_number)).to_be_hidden()
+    page.get_by_text("Scores and timings").click()
+    expect(page.get_by_text(told_number)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("probability", "words", "green"),
+    [(0.95, "very likely says so", 2), (0.8, "which likely says so", 1), (0.45, "may say so", 1)],
+)
+def test_how_likely_a_sentence_in_other_words_holds(
+    page: Page, policy: dict[str, Any], probability: float, words: str, green: int
+) -> None:
+    statement = {
+        "start": 0, "end": len(SENTENCE), "supported": True, "problem": None, "relevant": True,
+        "status": "borne out", "probability": probability, "reason": None,
+    }  # fmt: skip
+    answers = {"probability": 0.94, "likely": True}
+    support = {"ratio": 1.0, "answers": answers, "statements": [statement]}
+    tell(page, f"{SENTENCE} [1]", citations=[{"n": 1, **at(policy, SENTENCE)}], support=support,
+         debug=DEBUG)  # fmt: skip
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Why this answer").click()
+    expect(page.locator(".sentences")).to_contain_text(SENTENCE)
+    expect(page.locator(".sentences")).to_contain_text(words)
+    verdicts = page.locator(".checks .good").filter(has_text="Supported")
+    answers_it = page.locator(".checks .good").filter(has_text="Answers the question")
+    expect(verdicts.or_(answers_it)).to_have_count(green)
+    assert serious(page) == []

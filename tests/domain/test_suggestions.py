@@ -112,6 +112,16 @@ def test_documents_take_turns_and_a_question_is_asked_once() -> None:
 
 
 def test_a_heading_in_words_asks_what_is_said_of_it() -> None:
-    headings = ("AMAZON.COM, INC.", "/s/ Anna Roe", "1 See “Measures” above.", "Health and safety")
-    report = Material(1, "Rules", "", headings=headings)
-    assert questions(report) == ["What does “Rules” say about Health and safety?"]
+    headings = (
+        "AMAZON.COM, INC.", "/s/ Anna Roe", "1 See “Measures” above.", "House rules",
+        "Health and safety",
+    )  # fmt: skip
+    report = Material(1, "House rules", "", headings=headings)
+    [asked] = candidates([report], 24)
+    assert asked.question == "What does “House rules” say about Health and safety?"
+    assert asked.heading == "Health and safety"
+
+
+def test_a_question_that_is_a_heading_is_answered_under_it() -> None:
+    [asked] = candidates([Material(1, "FAQ", "", headings=("May I return it?",))], 24)
+    assert asked.heading == "May I return it?"

@@ -110,6 +110,20 @@ async def test_an_answer_beside_the_document_or_the_point_is_not_strong(
     assert not is_strong(answer, replace(own, value="31"))
 
 
+async def test_an_answer_under_the_heading_asked_about_may_be_less_sure(opened: Services) -> None:
+    await bring_in(opened, record("policy.txt", POLICY, "Refund Policy"))
+    answer = await ask(opened, "Within how many days are refunds accepted?")
+    (number,) = answer.cited_documents
+    for citation in answer.citations:
+        citation["heading_path"] = ["Rules", "Returns of goods"]
+    fair = replace(answer, proof=replace(answer.proof, answers=0.6))
+    own = Suggestion(number, answer.question.text, heading="Returns of goods")
+    assert is_strong(fair, own)
+    assert not is_strong(fair, replace(own, heading="Letters")), "it stands elsewhere"
+    assert not is_strong(fair, replace(own, heading="")), "it is not known where it stands"
+    assert not is_strong(replace(fair, proof=replace(fair.proof, answers=0.4)), own)
+
+
 async def test_suggestions_follow_the_documents(
     opened: Services, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

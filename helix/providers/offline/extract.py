@@ -26,7 +26,7 @@ PARAGRAPH = "\n\n"
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
-_JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: "\n", Form.ROW: "\n"}
+_JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: PARAGRAPH, Form.ROW: "\n"}
 """The separator in front of a further sentence, item, line of code or row."""
 
 
@@ -88,10 +88,13 @@ def _answer(question: str, sources: Sequence[PromptSource], risk: float, before:
     cells = (cell_answer(asked, sources) for asked in readings)
     if cell := next(filter(None, cells), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
-    said = ""
+    said, last = "", Form.TEXT
     for each in likeliest(question, sources, risk, before):
         text = _cited(each, sources)
-        said += _JOINED[each.form] + text if said else text
+        # Markdown runs lines into one: a command stands in a paragraph of its own
+        is_behind_code = last is Form.CODE and each.form is Form.TEXT
+        said += (PARAGRAPH if is_behind_code else _JOINED[each.form]) + text if said else text
+        last = each.form
     return said
 
 

@@ -41,7 +41,7 @@ export function FirstRun() {
     setDone(true);
   };
   return html`<section class="first-run" aria-labelledby="first-run"><h2 id="first-run">No model is set up</h2>
-    <p class="hint">Answers are quoted from your documents by rules. A language model understands more questions, and writes in its own words.</p>
+    <p class="hint">Answers are quotes of your documents, word for word. A language model understands more questions, and writes in its own words.</p>
     <${Ways}><${Button} onClick=${goOn}>Continue without a model</></></section>`;
 }
 

@@ -4,6 +4,7 @@
 import { html, useState } from "../html.js";
 import { placeOf, shortened } from "../text.js";
 import { useChunks } from "./passages.js";
+import { SentenceNumbers } from "./why-sentences.js";
 
 const STAGES = [["rewrite", "Rewriting"], ["embed", "Embedding"], ["search", "Searching"], ["rerank", "Reranking"], ["model", "Writing"]];
 const COUNTED = { input_tokens: "Input tokens, counted by the model", output_tokens: "Output tokens", cost_usd: "Cost in US dollars" };
@@ -12,6 +13,7 @@ const OPENING = 60; // characters of a passage that has no place to be known by
 
 export function Numbers({ turn, debug, receipt, onOpen }) {
   return html`<details class="numbers"><summary>Scores and timings</summary>
+    ${!turn.abstained && html`<${SentenceNumbers} turn=${turn} />`}
     <${Gate} gate=${debug.gate} near=${debug.candidates.near} />
     <${Candidates} debug=${debug} onOpen=${onOpen} />
     <${Timings} seconds=${debug.seconds} />

@@ -9,6 +9,7 @@ import { isOffline } from "../shell/about.js";
 import { placeOf, shortened } from "../text.js";
 import { useChunks } from "./passages.js";
 import { Numbers } from "./why-numbers.js";
+import { Sentences, isQuoted, isSure } from "./why-sentences.js";
 
 const OPENING = 80; // characters of a passage that it is known by
 const READ = 12; // passages shown of what the model was given
@@ -23,6 +24,7 @@ export function Why({ turn, onClose, onOpen }) {
       ${!debug && !error && html`<${Spinner} label="Loading the receipt" />`}
       ${!debug && error && html`<${Notice} kind="warn" title="There is no receipt of this answer."><p>${error}</p></>`}
       ${debug && html`<${Checks} turn=${turn} debug=${debug} />
+        ${!turn.abstained && html`<${Sentences} turn=${turn} />`}
         ${turn.verdict && html`<${Verdict} verdict=${turn.verdict} />`}
         ${turn.judged && !turn.verdict && html`<h3>Verdict</h3><p>None: there was nothing to judge, or the judge failed.</p>`}
         <${Read} debug=${debug} hasModel=${hasModel(turn, receipt)} onOpen=${onOpen} />
@@ -67,12 +69,13 @@ function borneOut(support) {
   const { statements = [], ratio = null } = support || {};
   if (!statements.length || ratio === null) return null;
   const good = statements.filter((statement) => statement.supported).length;
-  const all = good === statements.length;
-  return {
-    asked: "Supported by a passage", good: all,
-    value: all ? "yes" : `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
-    more: all ? "Each sentence rests on words of a passage that it cites." : "The others are marked in the answer: no passage that they cite says so.",
+  const asked = "Supported by a passage";
+  if (good < statements.length) return {
+    asked, good: false, value: `${good} of ${statements.length} ${statements.length === 1 ? "sentence" : "sentences"}`,
+    more: "The others are marked in the answer: no passage that they cite says so.",
   };
+  if (!statements.every(isSure)) return { asked, good: false, value: "probably", more: "Some of it says in other words what it cites: see which below." };
+  return { asked, good: true, value: "yes", more: statements.every(isQuoted) ? "Each sentence is quoted word for word." : "Each sentence rests on words of a passage that it cites." };
 }
 
 function toThePoint(support) {
@@ -85,10 +88,10 @@ function toThePoint(support) {
     more: `${aside === 1 ? "One sentence is" : `${aside} sentences are`} quoted word for word, but about something else.`,
   };
   const { probability = null, likely = true } = support.answers || {};
-  const share = probability === null ? "" : `: of 100 such answers about ${Math.round(probability * 100)} do`;
+  if (probability === null) return { asked, good: true, value: "yes", more: "The cited passage fits the question." };
   return likely
-    ? { asked, good: true, value: probability === null ? "yes" : "likely", more: `The cited passage fits the question${share}.` }
-    : { asked, good: false, value: "maybe", more: `The answer is supported by the documents, but may not be what was asked${share}.` };
+    ? { asked, good: true, value: "likely answers", more: "The cited passage fits the question." }
+    : { asked, good: false, value: "may answer", more: "The documents say this, but it may not be what was asked: open the passage to check." };
 }
 
 function Verdict({ verdict }) {

@@ -1,4 +1,4 @@
-"""Page numbers that are printed: "13", "iv", "F-3", "Page 4 of 9", known by going up with pages."""
+"""Page numbers that are printed: "13", "iv", "F-3", "Page 4 of 9", "4 / 9", going up with pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def labels_of(rows: Sequence[tuple[int, tuple[str, ...]]], pages: int) -> list[s
     A number counts where it goes up with the pages on at least three of them; in a document of one
     or two pages where it stands alone and is the number of its page.
     """
-    candidates = [dict(_candidates(page, words)) for page, words in rows]
+    candidates = [dict(_candidates(page, _with_total(words))) for page, words in rows]
     counts: Counter[Numbering] = Counter()
     seen: set[tuple[int, Numbering]] = set()
     for (page, _), found in zip(rows, candidates, strict=True):
@@ -55,6 +55,15 @@ def _is_known(numbering: Numbering, counts: Counter[Numbering], pages: int) -> b
     if pages <= _FEW_PAGES:
         return numbering.where == _ALONE and numbering.offset == 0 and not numbering.is_roman
     return counts[numbering] >= _LEAST_PAGES
+
+
+def _with_total(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a row, "4 / 9" at an end of it as the one word "4/9"."""
+    for place in dict.fromkeys((0, max(0, len(words) - 3))):
+        if words[place + 1 : place + 2] == ("/",):
+            joined = "".join(words[place : place + 3])
+            return *words[:place], joined, *words[place + 3 :]
+    return words
 
 
 def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:

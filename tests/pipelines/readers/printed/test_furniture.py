@@ -59,6 +59,15 @@ def test_headers_and_footers_are_kept_beside_the_text() -> None:
     }
 
 
+def test_a_page_number_with_the_count_of_pages_is_one() -> None:
+    def running(canvas: Canvas, number: int) -> None:
+        put(canvas, 60, 40, f"Guide for Keepers {number} / 12", size=8)
+
+    found = read("pdf", drawn(*pages(5, running)))
+    assert "Keepers" not in found.text
+    assert [page.label for page in found.pages] == ["1", "2", "3", "4", "5"]
+
+
 def test_a_footer_is_known_wherever_a_page_ends() -> None:
     def below(canvas: Canvas, number: int) -> None:
         put(canvas, 280, 200 + 50 * number, str(number), size=8)
