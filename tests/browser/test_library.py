@@ -82,6 +82,10 @@ def test_an_upload_shows_each_stage_and_can_be_asked(
         assert 0 < reading < embedding < float(progress.get_attribute("value") or 0) < 1
         expect(row(page, "Travel")).to_contain_text("Processing")
         assert serious(page) == []
+        page.get_by_role("link", name="Ask", exact=True).click()
+        expect(page.locator(".welcome")).to_contain_text("Documents are being read.")
+        expect(page.get_by_text("The library is empty.")).to_have_count(0)
+        page.get_by_role("link", name="Library", exact=True).click()
         let_go(gate, "added")
         expect(page.locator(".run")).to_contain_text("2 files read", timeout=SLOW)
     expect(row(page, "Travel").locator("a").first).to_be_visible()

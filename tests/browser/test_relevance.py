@@ -122,6 +122,14 @@ def test_a_passage_that_may_answer_is_not_called_no_answer(
     assert serious(page) == []
 
 
+def test_a_source_card_has_the_words_of_a_link(page: Page, policy: dict[str, Any]) -> None:
+    quote = "See [the rules](https://rules.example/a) and:\n```sh\nsend back 7"
+    citation = {"n": 1, **at(policy, SENTENCE), "quote": quote}
+    tell(page, "It is in the rules. [1]", citations=[citation])
+    ask(page, QUESTION)
+    expect(page.locator(".sources .passage-text")).to_have_text("See the rules and: send back 7")
+
+
 def test_a_question_back_about_a_thing_is_read_and_replied_to(page: Page) -> None:
     which = 'Which actor do you mean? The closest passages are in "Hamlet" and "Macbeth".'
     asked = tell(page, REFUSED, abstained=True, reason="underspecified", clarifying_question=which)
