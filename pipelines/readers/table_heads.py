@@ -151,7 +151,7 @@ def _below_notes(rows: Sequence[Row], first: int) -> int:
     """The row to begin at instead of ``first``, where notes of several cells stand above a header.
 
     That is the last row of nothing but words before a row of values, with a label and more names
-    than each row of words above it.
+    than each row of words above it. A first row with merged cells groups columns, and is no note.
     """
     values = first
     while values < len(rows) and _is_words(rows[values]):
@@ -159,8 +159,9 @@ def _below_notes(rows: Sequence[Row], first: int) -> int:
     last = values - 1
     if values == len(rows) or last <= first or not rows[last].cells[0]:
         return first
-    is_wider = all(_width(rows[last]) > _width(row) for row in rows[first:last])
-    return last if is_wider and not any(row.spans for row in rows[first:values]) else first
+    names = [sum(map(bool, row.cells)) for row in rows[first:values]]
+    is_header = names[-1] > max(names[:-1]) and not rows[first].spans and not rows[last].spans
+    return last if is_header else first
 
 
 def _is_words(row: Row) -> bool:

@@ -72,6 +72,17 @@ def quotes(answer: str) -> list[tuple[str, int]]:
     return [(m[1], int(m[2])) for m in re.finditer(r"(.+?) \[(\d+)\](?: |\Z)", answer)]
 
 
+RESTORE = "How do I restore the pristine version of my files?"
+LEAD = "To restore the pristine version of your files, run this command:"
+
+
+@pytest.mark.parametrize("indent", ["    ", ""])
+def test_a_command_stands_in_a_paragraph_of_its_own(indent: str) -> None:
+    """Markdown runs lines into one, and Word and the page show what it says."""
+    text = f"Save your work first.\n\n{LEAD}\n\n{indent}git reset --hard\n\nIt takes a second."
+    assert ask(RESTORE, text).startswith(f"{LEAD} [1]\n\ngit reset --hard [1]")
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

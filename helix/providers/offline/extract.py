@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from helix.domain.contract import REFUSAL
 from helix.domain.findings import Part
@@ -26,6 +27,7 @@ PARAGRAPH = "\n\n"
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
 _JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: PARAGRAPH, Form.ROW: "\n"}
 """The separator in front of a further sentence, item, line of code or row."""
 
@@ -88,14 +90,18 @@ def _answer(question: str, sources: Sequence[PromptSource], risk: float, before:
     cells = (cell_answer(asked, sources) for asked in readings)
     if cell := next(filter(None, cells), None):
         return f"{quote(cell.text)} [{sources[cell.source].number}]"
-    said, last = "", Form.TEXT
-    for each in likeliest(question, sources, risk, before):
-        text = _cited(each, sources)
-        # Markdown runs lines into one: a command stands in a paragraph of its own
-        is_behind_code = last is Form.CODE and each.form is Form.TEXT
-        said += (PARAGRAPH if is_behind_code else _JOINED[each.form]) + text if said else text
-        last = each.form
+    quotes = likeliest(question, sources, risk, before)
+    said = _cited(quotes[0], sources) if quotes else ""
+    for last, each in pairwise(quotes):
+        said += _between(last, each, sources) + _cited(each, sources)
     return said
+
+
+def _between(last: Quote, each: Quote, sources: Sequence[PromptSource]) -> str:
+    """The separator of two quotes: a paragraph's end where the source has one, and behind code."""
+    gap = sources[each.source].text[last.end : each.start]
+    ends = last.form is Form.CODE or bool(_BLANK_LINE.search(gap))
+    return PARAGRAPH if ends and each.form is Form.TEXT else _JOINED[each.form]
 
 
 def _cited(each: Quote, sources: Sequence[PromptSource]) -> str:

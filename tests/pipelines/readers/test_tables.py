@@ -124,6 +124,24 @@ def test_notes_of_several_cells_above_a_header_name_no_column() -> None:
     assert parts(done)[-1].splitlines()[0].endswith("Age: 69 | Born: 1947-01-08 | Died: 2016")
 
 
+def test_a_note_below_another_may_have_merged_cells() -> None:
+    rows = [
+        Row(1, ["at", "the", "top", "of", "a sheet", ""]),
+        Row(2, ["or", "merging", "", "", "", "cells"], {1: 4}),
+        Row(3, ["Name", "Trade", "Age", "Kids", "Born", "Died"]),
+        Row(4, ["Ann", "singer", "69", "TRUE", "1947-01-08", "2016-01-10"]),
+    ]
+    [*_, last] = parts_of(rows)
+    assert [str(column[0].text) for column in last.head.columns][-1] == "Died"
+    grouped = [
+        Row(1, ["Region", "Sales", "", "Costs", ""], {1: 2, 3: 2}),
+        Row(2, ["", "net", "gross", "own", "other"]),
+        Row(3, ["EMEA", "1", "2", "3", "4"]),
+    ]
+    [only] = parts_of(grouped)
+    assert [entry.text for entry in only.head.columns[0]] == ["Sales", "net"]
+
+
 def test_a_list_of_words_keeps_its_header() -> None:
     rows = [("Name", "City"), ("Ann", "Berlin", "late"), ("Ben", "Ghent"), ("Cy", 12)]
     assert parts(read("xlsx", xlsx({"S": rows})))[-1].startswith("Name: Ann | City: Berlin")
