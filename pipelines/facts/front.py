@@ -65,7 +65,7 @@ class Front:
 
     @property
     def headlines(self) -> Iterator[Line]:
-        """The lines at the top that are no sentences of prose, nor lines that prose is broken in."""
+        """The lines at the top that are neither sentences of prose nor parts of broken ones."""
         top = self.lines[:_HEADLINES]
         for paragraph in self._paragraphs():
             if not _is_broken_prose(paragraph):
@@ -77,7 +77,7 @@ class Front:
         for line in self.lines:
             if found and self.text.count("\n", found[-1].span[1], line.start) > 1:
                 yield found
-                if line.start > self.lines[: _HEADLINES][-1].start:
+                if line.start > self.lines[:_HEADLINES][-1].start:
                     return
                 found = []
             found.append(line)

@@ -160,7 +160,8 @@ def test_a_suggested_scope_asks_the_same_of_fewer_documents(
 
 
 @pytest.mark.parametrize(
-    ("probability", "noted", "told"), [(0.31, 1, "may answer"), (0.72, 0, "may answer"), (0.94, 0, "likely answers")]
+    ("probability", "noted", "told"),
+    [(0.31, 1, "may answer"), (0.72, 0, "may answer"), (0.94, 0, "likely answers")],
 )
 def test_how_likely_an_answer_is_what_was_asked(
     page: Page, policy: dict[str, Any], probability: float, noted: int, told: str

@@ -61,10 +61,13 @@ def test_what_is_said_in_other_words_is_less_in_doubt_than_what_is_not_said(
     assert doubt(reader, holds, KETTLE, LID) < doubt(reader, fails, KETTLE, LID)
 
 
+_NEARER = ((False, False), (True, False), (True, True))
+
+
 def test_the_more_of_its_words_one_sentence_has_the_likelier_a_statement_is(
     reader: StatementReader,
 ) -> None:
-    signs = [Signs(0.0, 0.0, 0.9, near, copy) for near, copy in ((0, 0), (1, 0), (1, 1))]
+    signs = [Signs(0.0, 0.0, 0.9, near, copy) for near, copy in _NEARER]
     likely = [reader.probability(one) for one in signs]
     assert likely == sorted(likely)
 

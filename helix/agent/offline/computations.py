@@ -98,9 +98,13 @@ def _kind(words: Words, first: _Found | None) -> Kind | None:
     return next((kind for kind in ("share", "ratio", "average", "sum") if kind in kinds), None)
 
 
+def _size(one: _Found) -> float:
+    return abs(float(one.figure.operand.value or 0))
+
+
 def _of_rows(kind: Kind, found: Sequence[_Found]) -> Computation:
     if kind == "share":
-        found = sorted(found, key=lambda one: abs(one.figure.operand.value or 0))
+        found = sorted(found, key=_size)
     return Computation(kind, [(one.source, one.figure) for one in found])
 
 

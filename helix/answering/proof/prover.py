@@ -181,7 +181,7 @@ class _Prover:
         return tools + sorted(near, key=lambda n: near[n], reverse=True)[:_LOOKED_UP]
 
     def _nearness(self, claim: Facts, n: int) -> tuple[bool, int]:
-        """Whether a source has the claim itself, and how many of its words a sentence has."""
+        """True where a source has the claim itself; how many of its words a sentence has."""
         passages = self._passages_of(n)
         shared = (len(claim.content & one.stems) for each in passages for one in each.facts)
         return bool(exact(claim, passages).supports), max(shared, default=0)

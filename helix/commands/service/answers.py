@@ -19,8 +19,8 @@ from helix.library.access import Connected, Library, Row
 from helix.library.errors import UnsupportedMedia
 
 if TYPE_CHECKING:
-    from helix.answering.gatherer import Mode
     from helix.answering.pipeline import AnswerRequest
+    from helix.answering.question import Mode
     from helix.client.calls import QuestionOptions
     from helix.commands.service.server_connection import ServerConnection
     from helix.services import Services
@@ -174,7 +174,7 @@ class AnswerService(LibraryService):
     ))  # fmt: skip
     async def search(self, query: Query, limit: int) -> Row:
         """The passages that fit the query's text in its scope, as GET /v1/search has them."""
-        from helix.domain.questions import question_of
+        from helix.domain.input_text import question_of
         from helix.retrieval.passages import found_passages
 
         text = question_of(query.question, self._services.settings.max_question_chars)
@@ -271,8 +271,8 @@ class AnswerService(LibraryService):
         return Scope(self.library.tenant, document_ids=query.document_ids, tags=query.tags)
 
     def _request(self, query: Query) -> AnswerRequest:
-        from helix.answering.answer import Question
         from helix.answering.pipeline import AnswerRequest
+        from helix.answering.question import Question
 
         settings = self._services.settings
         if (length := len(query.question)) > settings.max_question_chars:
