@@ -51,7 +51,7 @@ async def cases_of(settings: Settings, tenant: str) -> list[Case]:
     Raises:
         StoreUnavailable: the database is down or without schema.
     """
-    async with open_url(settings.database_url) as url:
+    async with open_url(settings) as url:
         return await asyncio.to_thread(_read, url, tenant)
 
 

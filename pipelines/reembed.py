@@ -49,7 +49,7 @@ async def _change(settings: Settings, batch: int | None) -> None:
     embedder = build_next_embedder(settings)
     if embedder is None:
         raise SettingsError("no new embedder is named: set HELIX_EMBEDDER_NEXT, or give --to")
-    async with aclosing(embedder), open_url(settings.database_url) as url:
+    async with aclosing(embedder), open_url(settings) as url:
         store = ChunkStore(url, embedder.identity)
         # what is embedded in this process costs less than asking the cache
         cached = None if embedder.local else with_cache(embedder, store, settings.embed_cache_mb)
@@ -66,7 +66,7 @@ async def _change(settings: Settings, batch: int | None) -> None:
 
 
 async def _abandon(settings: Settings) -> None:
-    async with open_url(settings.database_url) as url:
+    async with open_url(settings) as url:
         await change.abandon(url, _tell)
 
 

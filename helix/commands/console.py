@@ -36,7 +36,7 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
     async def connect() -> Result:
         settings = load_settings()
         use_folder(settings.prompts_folder)
-        async with open_url(settings.database_url) as url:
+        async with open_url(settings) as url:
             try:
                 with psycopg.connect(url) as connection:
                     return action(connection)

@@ -33,7 +33,7 @@ async def open_store(
         EmbedderMismatch: the vectors are another embedder's.
     """
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(open_url(settings.database_url))
+        url = await stack.enter_async_context(open_url(settings))
         pooler = settings.database_pooler_url
         store = kind(
             url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size,

@@ -79,7 +79,7 @@ async def _start_detached(settings: Settings, request: _RunRequest) -> int:
         with psycopg.connect(url) as connection:
             return request.start(connection)[0]
 
-    async with open_url(settings.database_url) as url:
+    async with open_url(settings) as url:
         run_id = await asyncio.to_thread(start, url)
     subprocess.Popen(  # noqa: ASYNC220 - it is not waited for
         [sys.executable, "-P", "-m", "pipelines.worker", "--until-idle"],

@@ -99,7 +99,7 @@ async def nothing_to_do(
             finish_run(connection, run_id, "done")
         return walked
 
-    async with open_url(settings.database_url) as url:
+    async with open_url(settings) as url:
         try:
             return await asyncio.to_thread(look, url)
         except psycopg.Error as error:

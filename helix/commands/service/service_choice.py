@@ -68,7 +68,7 @@ async def opened_library(settings: Settings, tenant: str) -> AsyncIterator[Libra
     from helix.storage.database import open_url
     from helix.storage.tenant_connections import TenantConnections
 
-    async with open_url(settings.database_url) as url:
+    async with open_url(settings) as url:
         connections = Connections(url, pool_size=1)
         try:
             yield Library(TenantConnections(connections, tenant))
