@@ -21,7 +21,7 @@ from helix.evidence.statements import (
 from helix.language.sentences import Span
 from helix.language.text_cache import MEBIBYTE, text_cache
 
-_CHANGED = 1  # words that a sentence may lack where a change is sure: the one that was changed
+_CHANGED, _NAME = 1, 2  # words that a sentence may lack where a change is sure: those changed
 _COVERED = 0.9
 """Share of the words that all sentences read have, from which on no further one is pointed at."""
 _MOST_SPANS = 3
@@ -60,7 +60,9 @@ class Comparison:
 
     @property
     def is_sure(self) -> bool:
-        """True where the change is all that the sentence lacks."""
+        """True where the change is all that the sentence lacks; a name may be of two words."""
+        if self.change == NAME and self.lacking * 3 <= self.words:
+            return self.lacking <= _NAME
         return self.change is not None and self.lacking <= _CHANGED
 
     @property
