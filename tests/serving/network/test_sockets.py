@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -66,3 +67,13 @@ async def _turns_to_accept_many() -> int:
             turns += 1
             await asyncio.sleep(0)
     return turns
+
+
+def test_a_process_that_starts_leaves_the_shared_socket_as_it_is(opened: ExitStack) -> None:
+    """Its mode belongs to all processes: one that waits in accept does nothing else meanwhile."""
+    shared = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+    shared.setblocking(False)  # as the event loop of a running process has it
+    started = opened.enter_context(socket.socket(fileno=shared.dup().detach()))
+    for each in accepting([started])[1:]:
+        opened.enter_context(each)
+    assert not os.get_blocking(shared.fileno())
