@@ -62,6 +62,19 @@ def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
     expect(page.get_by_text("Drop files or folders anywhere")).to_be_visible()
 
 
+def test_a_library_is_not_called_empty_while_documents_come(page: Page, desk: str) -> None:
+    held: list[Route] = []
+    page.route("**/v1/documents?partial=*", lambda route: held.append(route))
+    page.goto(f"{desk}/#/ask")
+    expect(page.get_by_text("The library is empty.")).to_be_visible()
+    with page.expect_request(lambda one: one.method == "POST" and "partial" in one.url):
+        page.evaluate(DROP, ["dragenter", "drop"])
+    expect(page.get_by_text("Documents are being read.")).to_be_visible()
+    expect(page.get_by_text("The library is empty.")).to_have_count(0)
+    held[0].abort()
+    expect(page.get_by_text("The library is empty.")).to_be_visible()
+
+
 def test_an_upload_shows_each_stage_and_can_be_asked(
     page: Page, desk: str, module_database_url: str
 ) -> None:
@@ -82,10 +95,6 @@ def test_an_upload_shows_each_stage_and_can_be_asked(
         assert 0 < reading < embedding < float(progress.get_attribute("value") or 0) < 1
         expect(row(page, "Travel")).to_contain_text("Processing")
         assert serious(page) == []
-        page.get_by_role("link", name="Ask", exact=True).click()
-        expect(page.locator(".welcome")).to_contain_text("Documents are being read.")
-        expect(page.get_by_text("The library is empty.")).to_have_count(0)
-        page.get_by_role("link", name="Library", exact=True).click()
         let_go(gate, "added")
         expect(page.locator(".run")).to_contain_text("2 files read", timeout=SLOW)
     expect(row(page, "Travel").locator("a").first).to_be_visible()
