@@ -69,7 +69,7 @@ def ask(question: str, *contents: str, said: str = "") -> str:
 
 def quotes(answer: str) -> list[tuple[str, int]]:
     """(quote, number) of each quote of an answer."""
-    return [(m[1], int(m[2])) for m in re.finditer(r"(.+?) \[(\d+)\](?: |\Z)", answer)]
+    return [(m[1], int(m[2])) for m in re.finditer(r"(.+?) \[(\d+)\](?:\s+|\Z)", answer)]
 
 
 RESTORE = "How do I restore the pristine version of my files?"
