@@ -15,6 +15,7 @@ from helix.overload.admission import Admission
 from helix.serving import health_watch
 from helix.serving.health_watch import HealthWatch
 from helix.serving.routes.operations import readyz
+from helix.storage.connections import Connections
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened
 
@@ -78,14 +79,14 @@ async def test_a_database_that_is_away_or_busy_is_not_stuck(
     pool, watched = store.connections._reading, HealthWatch(store)
     monkeypatch.setattr(pool, "timeout", PATIENCE)
 
-    async def no(_: ChunkStore) -> bool:
+    async def no(_: Connections) -> bool:
         return False
 
     async with AsyncExitStack() as first, AsyncExitStack() as others:
         await _hold_connections(store, first, 1)
         await _hold_connections(store, others, CONNECTIONS - 1)
         with monkeypatch.context() as patch:
-            patch.setattr(ChunkStore, "ping", no)
+            patch.setattr(Connections, "ping", no)
             await watched.look()
         assert watched.stuck is None, "the database is away"
         monkeypatch.setattr(pool, "timeout", 2 * PATIENCE)
@@ -109,11 +110,11 @@ async def test_a_database_that_is_back_is_given_time_to_connect(
     async with AsyncExitStack() as away:
         await _hold_connections(store, away, CONNECTIONS)
 
-        async def is_back(_: ChunkStore) -> bool:
+        async def is_back(_: Connections) -> bool:
             await away.aclose()
             return True
 
-        monkeypatch.setattr(ChunkStore, "ping", is_back)
+        monkeypatch.setattr(Connections, "ping", is_back)
         await watched.look()
     assert watched.stuck is None
     assert store.connections._reading is pool, "a question that waits for it would get an error"
