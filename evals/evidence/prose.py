@@ -27,9 +27,12 @@ from helix.language.sentences import sentences
 STATEMENTS = Path(__file__).parents[1] / "datasets/prose_statements.json"
 """Statements that small models wrote over documents of ours, marked by hand."""
 BORNE_OUT, PARTLY, NOT = "borne out", "partly", "not"
-ALTERED = ("digit", "number word", "name", "name at the start", "short name", "identifier",
-           "not inserted", "not removed", "denying word removed")  # fmt: skip
-"""The kinds of evals.proof_alterations that change a number, a name or a negation."""
+ALTERED = {
+    "digit": "number", "number word": "number", "identifier": "number", "name": "name",
+    "name at the start": "name", "short name": "name", "not inserted": "negation",
+    "not removed": "negation", "denying word removed": "negation",
+}  # fmt: skip
+"""The kinds of evals.proof_alterations that change a number, a name or a negation, and which."""
 _SIX = 6  # statements of the answers whose proof is timed
 _TIMED = 40
 _SEED = 5
