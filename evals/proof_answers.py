@@ -16,8 +16,8 @@ from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
 from helix.evidence import vectors
 from helix.evidence.vectors import Vectors, WordVectors
-from helix.providers.offline.extract import extract
-from helix.providers.offline.reading import PromptSource
+from helix.providers.offline.extract import answer_of
+from helix.providers.offline.reading import Offered, OfferedSource
 
 TOP_K = (5, 8, 3, 12)
 """Sources are joined where there are more than five hits."""
@@ -101,8 +101,8 @@ def _answer(task: _Task) -> tuple[str, list[Source]] | None:
     corpus = _corpora[number]
     nearest = np.argsort(corpus.distances[place], kind="stable")[:top_k]
     sources = sources_of([_hit(corpus, int(chunk)) for chunk in nearest])
-    read = [PromptSource(n, source.content) for n, source in enumerate(sources, 1)]
-    answer = extract(corpus.source.questions[place].text, read)
+    read = tuple(OfferedSource(n, source.content) for n, source in enumerate(sources, 1))
+    answer = answer_of(Offered(corpus.source.questions[place].text, read))
     return None if answer == REFUSAL else (answer, sources)
 
 

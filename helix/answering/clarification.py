@@ -5,19 +5,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from helix.domain.followups import unresolved
 from helix.domain.history import History
 from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.turns import Turn
-from helix.domain.unresolved_references import unnamed, which
 from helix.language.paraphrases import meanings
 from helix.language.terms import terms
 
 CEILING_MARGIN = 0.08
 """The cosine distance beyond the gate's ceiling within which a chunk is worth asking about."""
 _MOST_NAMES = 2
-_WHICH = ("Which ", "What do you mean ")
+_WHICH = "Which "
 _NAME_CHARS = 100
 
 
@@ -55,14 +55,14 @@ def question_back(
     thing = turn.unresolved if turn else None
     if thing is None and history is not None:
         refused = reason in ("below_gate", "model_refused")
-        thing = unnamed(question, history) if refused else None
+        thing = unresolved(question, history) if refused else None
     if thing is None:
         return None
-    words = set(terms(thing.split()[-1]))
+    words = set(terms(thing))
     near = _near(retrieval.hits, retrieval.space.max_distance)
     names = _names(hit for hit in near if not words.isdisjoint(terms(hit.content)))
     closest = f" The closest passages are in {' and '.join(names)}." if len(names) > 1 else ""
-    return f"{which(one_line(thing))}{closest}"
+    return f"{_WHICH}{one_line(thing)} do you mean?{closest}"
 
 
 def asks_which(question_back: str | None) -> bool:

@@ -145,10 +145,10 @@ class CitationQueryEngine(BaseQueryEngine):
         prompts = await active_prompts()  # of this request: its stream is read outside of it
         stream = GatheringStream(
             gatherer.gather(question),
-            lambda retrieval: self._written_from(question, question.wording(), retrieval, prompts),
+            lambda retrieval: self._written_from(question, retrieval, prompts),
             bare_retrieval(self.retriever),
             question.turn,
-            question.wording(),
+            question.asked.text,
         )
         await stream.prime()
         return stream
@@ -188,24 +188,25 @@ class CitationQueryEngine(BaseQueryEngine):
             UpstreamError: the model failed before the first delta.
         """
         prompts = await active_prompts()
-        wording = question.wording(in_place=self._llm.reads_beside)
-        stream = self._written_from(question, wording, retrieval, prompts)
+        stream = self._written_from(question, retrieval, prompts)
         await stream.prime()
         return stream
 
     def _written_from(
-        self, question: ReadQuestion, wording: str, retrieval: Retrieval, prompts: Prompts
+        self, question: ReadQuestion, retrieval: Retrieval, prompts: Prompts
     ) -> AnswerStream:
         """The stream of ``answer_from``, before the model is called."""
-        turn = question.turn
+        wording, turn = question.asked.text, question.turn
         if retrieval.reason:
             return AnswerStream(_said(REFUSAL), retrieval, turn=turn, asked=wording)
         found = findings(retrieval.calculations, retrieval.calls, retrieval.sources)
         beside = None
         if self._llm.reads_beside:
-            said = turn.memory.text if turn and turn.kind == "dependent" else ""
+            is_dependent = turn is not None and turn.kind == "dependent"
+            said = turn.memory.text if turn and is_dependent else ""
+            follows = question.follow_up.before if is_dependent else ""
             sources = tuple((source.content, source.place) for source in retrieval.sources)
-            beside = Beside(wording, sources, found, said)
+            beside = Beside(wording, sources, found, said, follows)
         messages = chat_messages(
             wording,
             retrieval.sources,

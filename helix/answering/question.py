@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from helix.answering.images import UploadedImage
-from helix.domain.followups import FollowUp, with_topic
+from helix.domain.followups import FollowUp
 from helix.domain.history import History
 from helix.domain.prompt import Before
 from helix.domain.scope import Scope
@@ -70,11 +70,3 @@ class ReadQuestion:
     def before(self) -> Before | None:
         """The conversation so far, as a prompt has it; None where there is none."""
         return self.turn.memory.before if self.turn else None
-
-    def wording(self, *, in_place: bool = False) -> str:
-        """The question as a prompt has it: in the asker's own words, unless it is understood anew.
-
-        ``in_place``: with the topic of the one before in place of a pronoun.
-        """
-        wording = with_topic(self.follow_up) if in_place else self.text
-        return self.asked.text if wording == self.judged else wording

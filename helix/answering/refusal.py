@@ -104,19 +104,14 @@ def _mentioned(question: AskedQuestion, hits: Sequence[Hit]) -> tuple[str, int]:
     A name before any other; of two the rarer that any passage has.
     """
     texts = [frozenset(meanings(hit.content)) | frozenset(meanings(hit.title)) for hit in hits]
-    best = ("", 0)
-    for word in _WORD.findall(question.text):
-        found = meanings(word)
-        if not found or not set(found) <= set(question.subject):
-            continue
-        count = sum(text.issuperset(found) for text in texts)
-        is_better = (set(found) <= question.named, -count) > (
-            set(meanings(best[0])) <= question.named,
-            -best[1],
-        )
-        if count and (not best[1] or is_better):
-            best = word.removesuffix("'s").removesuffix("’s"), count
-    return best
+    counted = [
+        (not set(found) <= question.named, count, word)
+        for word in _WORD.findall(question.text)
+        if (found := meanings(word)) and set(found) <= set(question.subject)
+        if (count := sum(text.issuperset(found) for text in texts))
+    ]
+    _, count, word = min(counted, key=lambda one: one[:2], default=(False, 0, ""))
+    return word.removesuffix("'s").removesuffix("’s"), count
 
 
 def _likely_sentences(question: str, hits: Sequence[Hit]) -> dict[int, Span]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from helix.answering.question import Question, ReadQuestion
-from helix.domain.ellipsis import depends
-from helix.domain.followups import FollowUp
+from helix.domain.followups import FollowUp, depends, unresolved
 from helix.domain.input_text import judged
 from helix.domain.memory import Budget, remember
 from helix.domain.retrieval import Retrieval
 from helix.domain.turns import Turn, TurnKind
-from helix.domain.unresolved_references import unresolved
 from helix.overload.long_work import off_loop_if_long
 from helix.retrieval.understanding import Understanding
 
@@ -42,7 +40,7 @@ class TurnReader:
         follows = found.depends if understanding else depends(question)
         kind: TurnKind = "dependent" if follows and history.turns else "standalone"
         memory = await off_loop_if_long(history.length, remember, history, self.budget)
-        turn = Turn(kind, _understood(question, found), memory)
+        turn = Turn(kind, found.standalone, memory)
         return ReadQuestion(asked, question, found, turn)
 
 
@@ -56,17 +54,12 @@ async def clarified(read: ReadQuestion, found: Retrieval) -> tuple[ReadQuestion,
         return read, found
     if found.named or found.reason in ("no_documents", "filtered_empty"):
         return read, found
-    length = len(read.text) + history.length
     candidates = found.trace.candidates
-    phrase = await off_loop_if_long(length, unresolved, read.text, history, candidates)
-    if phrase is None:
+    if candidates and candidates[0].hit.attached:
+        return read, found  # the document that was put to the conversation is meant
+    length = len(read.text) + history.length
+    thing = await off_loop_if_long(length, unresolved, read.text, history)
+    if thing is None:
         return read, found
-    turn = replace(turn, kind="underspecified", understood_as=None, unresolved=phrase)
+    turn = replace(turn, kind="underspecified", understood_as=None, unresolved=thing)
     return replace(read, turn=turn), replace(found, reason="underspecified", sources=[])
-
-
-def _understood(question: str, found: FollowUp) -> str | None:
-    """The question in full, where it was put so; None where it was searched as it is written."""
-    if found.standalone:
-        return found.standalone
-    return found.question if found.question != question else None

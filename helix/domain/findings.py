@@ -58,12 +58,14 @@ class Beside:
         sources: the text of each source and where it stands, in the order of their numbers.
         findings: what was calculated from them.
         said: the conversation so far, where the question is a follow-up of it.
+        follows: the question that it goes on from then.
     """
 
     question: str
     sources: Sequence[tuple[str, SourcePlace]] = ()
     findings: Findings | None = None
     said: str = ""
+    follows: str = ""
 
 
 def findings(

@@ -6,16 +6,15 @@ what is asked (docs/decisions/0049-follow-ups.md has the figures, of the weights
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from helix.domain.ellipsis import POINTING, depends, in_full, in_reply, points_back
 from helix.domain.history import History
 from helix.domain.input_text import judged
 from helix.domain.intents import courtesy
-from helix.domain.question_analysis import STOP_WORDS, read_question
-from helix.language.terms import question_words, terms
+from helix.language.terms import STOP_WORDS, question_words, terms
+from helix.language.word_lists import word_lists
 from helix.language.words import words
 
 TERM_WEIGHT = 0.3
@@ -30,20 +29,21 @@ EARLIER = 4
 """Questions that are looked back at; with more no more is found."""
 MOST_TERMS = 16
 """Words of earlier questions that are searched, the heaviest: each costs a search some time."""
+FEW_WORDS = 3
+"""A turn of at most as many content words says too little alone."""
 
-_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\W*(?:how|who|when|where)\b", re.IGNORECASE)
-_OWN_WORDS = 2
+POINTING = word_lists("words")["pointing"]
+_DEMONSTRATIVES = word_lists("words")["demonstratives"]
 
 
 @dataclass(frozen=True)
 class FollowUp:
     """A turn as it is searched.
 
-    ``question`` is the turn as understood, its own text where that needed no change. ``terms`` are
-    words of earlier questions with their weights, between 0 and 1; ``earlier`` those questions
-    with the weights of their vectors, the latest first. ``standalone`` is what a model made of it.
-    ``tentative``: it depends only by saying little, so that it may as well begin something new.
+    ``question`` is its own text. ``terms`` are words of earlier questions with their weights,
+    between 0 and 1; ``earlier`` those questions with the weights of their vectors, the latest
+    first. ``standalone`` is what a model made of it. ``tentative``: it depends only by saying
+    little, so that it may as well begin something new.
     """
 
     question: str
@@ -53,38 +53,57 @@ class FollowUp:
     standalone: str | None = None
     tentative: bool = False
 
+    @property
+    def before(self) -> str:
+        """The question before that it goes on from, the last that says something; '' of none."""
+        texts = [text for text, _ in self.earlier]
+        return next((text for text in texts if len(_content(text)) > 1), "".join(texts[:1]))
+
 
 def follow_up(question: str, history: History) -> FollowUp:
     """``question`` as it follows the questions of ``history``; all are read as they are judged."""
-    question, history = judged(question), _judged(history)
-    asked = [text for text in _as_understood(history) if not courtesy(text)]
+    question = judged(question)
+    asked = [text for turn in history.turns if not courtesy(text := judged(turn.question))]
     if not asked or courtesy(question) or not depends(question):
         return FollowUp(question)
-    if (reply := in_reply(question, history)) is not None:
-        return FollowUp(reply, True)
-    topic_turns = _on_this_topic(asked)
-    understood = in_full(question, topic_turns)
-    earlier = [in_full(text, topic_turns[:place]) for place, text in enumerate(topic_turns)]
+    earlier = _on_this_topic(asked)
     return FollowUp(
-        understood,
+        question,
         True,
-        _earlier_terms(understood, earlier),
-        _earlier_vectors(understood, earlier),
-        tentative=understood == question and not points_back(question),
+        _earlier_terms(question, earlier),
+        _earlier_vectors(question, earlier),
+        tentative=not points_back(question),
     )
 
 
-def _judged(history: History) -> History:
-    turns = (replace(turn, question=judged(turn.question)) for turn in history.turns)
-    return replace(history, turns=tuple(turns))
+def depends(question: str) -> bool:
+    """True if ``question`` points back, or has at most FEW_WORDS content words."""
+    return points_back(question) or len(_content(question)) <= FEW_WORDS
 
 
-def _as_understood(history: History) -> list[str]:
-    """The questions, where one replies to a question back as the question that it completes."""
-    return [
-        in_reply(turn.question, History(history.turns[:place])) or turn.question
-        for place, turn in enumerate(history.turns)
-    ]
+def points_back(question: str) -> bool:
+    """True where the question has a word that stands for what was named before."""
+    return not POINTING.isdisjoint(words(question))
+
+
+def unresolved(question: str, history: History) -> str | None:
+    """The thing that ``question`` points at, as in `this actor`, where nothing before names it.
+
+    None where it points at nothing, or at what an earlier question, the last answer or the
+    question itself has named already.
+    """
+    asked = words(judged(question))
+    told = [*(turn.question for turn in history.turns), *(t.answer for t in history.turns[-1:])]
+    known = set(terms(" ".join([*told, history.summary])))
+    for place, (word, thing) in enumerate(pairwise(asked)):
+        if word in _DEMONSTRATIVES and thing not in STOP_WORDS:
+            told_here = terms(" ".join(asked[:place]))
+            return thing if known.union(told_here).isdisjoint(terms(thing)) else None
+    return None
+
+
+def _content(question: str) -> set[str]:
+    return set(words(question)) - STOP_WORDS - POINTING
 
 
 def _on_this_topic(asked: Sequence[str]) -> Sequence[str]:
@@ -92,26 +111,6 @@ def _on_this_topic(asked: Sequence[str]) -> Sequence[str]:
     last = asked[-EARLIER:]
     alone = (place for place in range(len(last) - 1, -1, -1) if not depends(last[place]))
     return last[next(alone, 0) :]
-
-
-def with_topic(asked: FollowUp) -> str:
-    """The question `How long does it take?` with the topic of the one before in place of `it`.
-
-    For a model that takes words as they stand. Only a turn that asks for a measure, a person, a
-    time or a place, which any passage may have, with at most two content words of its own; every
-    other turn is as it was understood.
-    """
-    own = set(words(asked.question)) - STOP_WORDS - POINTING
-    if not asked.earlier or len(own) > _OWN_WORDS or not _VALUE.match(asked.question):
-        return asked.question
-    before = asked.earlier[0][0]
-    subject = set(read_question(before).subject)
-    topic = " ".join(word for word in words(before) if not subject.isdisjoint(terms(word)))
-    return _PRONOUN.sub(lambda _: topic, asked.question, count=1) if topic else asked.question
-
-
-def _is_bare(question: str) -> bool:
-    return len(set(words(question)) - STOP_WORDS - POINTING) <= 1
 
 
 def _earlier_terms(question: str, asked: Sequence[str]) -> dict[str, float]:
@@ -126,5 +125,5 @@ def _earlier_terms(question: str, asked: Sequence[str]) -> dict[str, float]:
 
 
 def _earlier_vectors(question: str, asked: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    first = VECTOR_WEIGHT * (BARE if _is_bare(question) else 1)
+    first = VECTOR_WEIGHT * (BARE if len(_content(question)) <= 1 else 1)
     return tuple((text, first * DECAY**age) for age, text in enumerate(reversed(asked)))

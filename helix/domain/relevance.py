@@ -6,25 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-from helix.domain.question_analysis import AnswerKind, AskedQuestion
+from helix.domain.question_analysis import AskedQuestion
 from helix.domain.source_place import SourcePlace
 from helix.language.durations import lengths_in, months_in
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, dates, keys_until, periods
-from helix.language.sentences import sentence_spans
-from helix.language.word_lists import tables, word_lists
+from helix.language.word_lists import word_lists
 
 NO_PLACE = SourcePlace()
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_NUMBERS = {
-    word: number
-    for number, words in enumerate(tables("periods")["ordinals"], 1)
-    for word in words.split()
-}
-_QUARTER = re.compile(
-    rf"\b(?:(?P<ordinal>{'|'.join(_NUMBERS)})[ -](?:fiscal[ -])?quarter|Q(?P<n>[1-4]))\b",
-    re.IGNORECASE,
-)
 _COMPARED = re.compile(
     r"\b(?:from|than|over|versus|vs\.?|compared (?:to|with)|relative to)(?: (?:the|that|of|in))*"
     r"\W*\Z",
@@ -78,12 +68,7 @@ def irrelevance(
     stated = frozenset(meanings(said))
     whole = frozenset(meanings(text))
     if foreign := foreign_names(question, place, whole | stated, companies):
-        beside = question.counted or frozenset(question.subject[-1:])
-        return _not_about(question, foreign | beside)
-    if question.counted and question.counted.isdisjoint(stated | _around(said, text)):
-        return _not_about(question, question.counted)
-    if quarter := _other_quarter(question, said, place):
-        return f"quoted, but not about {quarter}"
+        return _not_about(question, foreign | frozenset(question.subject[-1:]))
     if is_of_another_time(question, said, place):
         return f"quoted, but not about {question.text[slice(*question.periods[0][:2])]}"
     met = [word for word in question.subject if word in stated or word in place.about]
@@ -97,44 +82,13 @@ def _shares(question: AskedQuestion, whole: frozenset[str]) -> bool:
     return 3 * len(whole.intersection(question.subject)) >= len(question.subject)
 
 
-def _around(said: str, text: str) -> frozenset[str]:
-    """Meanings of the sentences around the one said: a count may be of what they name."""
-    spans = sentence_spans(text)
-    wanted = " ".join(said.split())[:40]
-    for place, (start, end) in enumerate(spans):
-        if wanted and wanted in " ".join(text[start:end].split()):
-            near = spans[max(0, place - 2) : place + 2]
-            return frozenset(meanings(text[near[0][0] : near[-1][1]]))
-    return frozenset()
-
-
-def _other_quarter(question: AskedQuestion, said: str, place: SourcePlace) -> str:
-    """The quarter that a question for a time names by its number, where a statement is of another.
-
-    Its number is told by the statement, or by what is known of the document whose period ends on a
-    day that the statement names; else nothing says which quarter the statement is of.
-    """
-    asked = _QUARTER.search(question.text)
-    days = {day for _, _, day in dates(said)}
-    if question.kind is not AnswerKind.TIME or not asked or not days:
-        return ""
-    told = {_number(found) for found in _QUARTER.finditer(said)}
-    if place.period_end in days:
-        told.update(_number(found) for found in _QUARTER.finditer(place.facts.get("fiscal", "")))
-    return "" if _number(asked) in told else asked[0]
-
-
-def _number(quarter: re.Match[str]) -> int:
-    return _NUMBERS.get(quarter["ordinal"].lower(), 0) if quarter["ordinal"] else int(quarter["n"])
-
-
 def is_of_another_time(question: AskedQuestion, said: str, place: SourcePlace = NO_PLACE) -> bool:
     """True if each period that the statement names is another than each that is asked for.
 
     Args:
         place: where it is said; its document's own period has several names.
     """
-    if not question.periods or question.kind is AnswerKind.TIME:
+    if not question.periods:
         return False
     months, lengths = months_in(question.text), lengths_in(said)
     quarters = _quarters(question.periods)

@@ -24,6 +24,8 @@ _SAYS_NOTHING, _SAYS_MUCH = 4.0, 7.0
 """WordLlama's weights up to which a word is a function word, and from which on it says much."""
 _IN_GROUP, _IN_CAPTION, _STRANGE = 0.9, 0.5, 0.1
 """The weight of a word in a row's group or column, in the caption, and in a column unasked."""
+_UNSEEN = 3
+"""The count that a word has which no name has: it is rare among names, and perhaps of no name."""
 LEAST_SHARE = 0.6
 """The share of a row's label, and of a question's words, that the other has to have."""
 _BRACKETS = re.compile(r"\([^()]{0,40}\)")
@@ -46,11 +48,13 @@ class Cell(Protocol):
 class Mention:
     """A cell as a question names it: ``words`` of its label that it has, and a score of 0 to 2.
 
-    ``all_words`` are these and those of its groups, its column and its caption.
+    ``covered`` is the share of the question that its names have. ``all_words`` are those of its
+    label and of its groups, its column and its caption.
     """
 
     words: Words
     score: float
+    covered: float
     all_words: Words
 
 
@@ -63,10 +67,7 @@ class Naming:
         self._aside = aside
         names = {(cell.row, cell.column, cell.caption) for cell in cells}
         counts = Counter(word for name in names for word in _all_words(*name))
-        self._weights = {
-            word: log(1 + (len(names) + 1) / (counts[word] + 0.5)) * says
-            for word, says in _telling(bare).items()
-        }
+        self._says = _telling(bare)
         self._count, self._counts = len(names) + 1, counts
 
     def mention(self, cell: Cell, beside: Mention | None = None) -> Mention | None:
@@ -90,25 +91,24 @@ class Naming:
             if word in name.label | outer | name.caption
         )
         strange = len(name.column.difference(self.words, name.caption))
-        return Mention(
-            met,
-            (covered / total if total else 0) + share - _STRANGE * strange,
-            met | outer | name.caption,
-        )
+        share_covered = covered / total if total else 0.0
+        score = share_covered + share - _STRANGE * strange
+        return Mention(met, score, share_covered, met | outer | name.caption)
 
     def unmet(self, known: Words) -> list[str]:
         """The words of the question that say much and are not among ``known``."""
-        least, unknown = log(2 * self._count), set(self.words) - known - self._aside
-        return [word for word in unknown if self._weights.get(word, 0) >= least]
+        unknown = set(self.words) - known - self._aside
+        return [word for word in unknown if self._says.get(word, 0) >= 1]
 
     def _weight(self, word: str) -> float:
-        return self._weights.get(word, 1.0)
+        """The weight of a word: how rare it is, where it is anywhere, and how much it says."""
+        return self._rarity(word) * self._says.get(word, 1.0) ** 2
+
+    def _rarity(self, word: str) -> float:
+        return log(1 + self._count / ((self._counts[word] or _UNSEEN) + 0.5))
 
     def _share(self, met: Words, label: Words) -> float:
-        def rarity(words: Words) -> float:
-            return sum(log(1 + self._count / (self._counts[word] + 0.5)) for word in words)
-
-        return rarity(met) / rarity(label)
+        return sum(map(self._rarity, met)) / sum(map(self._rarity, label))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ from helix.answering.proof import Proof, prove
 from helix.domain.context import Source, sources_of
 from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
-from helix.providers.offline.extract import extract
-from helix.providers.offline.reading import PromptSource
+from helix.providers.offline.extract import answer_of
+from helix.providers.offline.reading import Offered
 from pipelines.splitters.section_splitter import chunk_spans
+from tests.support.offline_answers import sources_over
 from tests.support.repository import ROOT
 from tests.support.texts import TEXTS
 
@@ -275,9 +276,9 @@ def _cases() -> list[Case]:
         hits = [hit(10 * number + n, text, *span) for n, span in enumerate(spans)]
         hits = [replace(each, document_id=number) for each in hits]
         sources = sources_of(hits, apart=2)
-        read = [PromptSource(n, each.content) for n, each in enumerate(sources, 1)]
+        read = sources_over(*(each.content for each in sources))
         for line in text.replace(". ", ".\n").splitlines():
-            answer = extract(line, read)
+            answer = answer_of(Offered(line, read))
             if line and answer != REFUSAL:
                 cases.append(Case(answer, sources, documents))
     return cases

@@ -11,7 +11,7 @@ from helix.domain.followups import follow_up
 from helix.domain.history import EarlierTurn, History
 from helix.domain.intents import intent_of
 from helix.domain.memory import BEGIN, Budget, Memory, remember
-from helix.domain.question_analysis import parts_of, read_question
+from helix.domain.question_analysis import read_question
 from tests.support.fillers import FILLERS, LENGTHS, filled, grows_linearly, processor_seconds
 
 
@@ -26,7 +26,7 @@ def _followed(text: str) -> object:
 
 def _read(text: str) -> object:
     asked = read_question(text)
-    return asked.subject, asked.periods, asked.counted, asked.named, parts_of(text)
+    return asked.subject, asked.periods, asked.named
 
 
 @pytest.mark.parametrize("judge", [_remembered, _followed, _read, intent_of])

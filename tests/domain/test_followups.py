@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.domain.ellipsis import depends
 from helix.domain.followups import (
     BARE,
     DECAY,
@@ -14,8 +13,9 @@ from helix.domain.followups import (
     MOST_TERMS,
     TERM_WEIGHT,
     VECTOR_WEIGHT,
+    depends,
     follow_up,
-    with_topic,
+    unresolved,
 )
 from helix.domain.history import EarlierTurn, History
 
@@ -51,17 +51,36 @@ def test_a_turn_of_hardly_a_word_is_searched_mostly_by_what_came_before() -> Non
     assert VECTOR_WEIGHT * BARE < 1
 
 
-def test_earlier_turns_are_searched_as_they_were_understood() -> None:
+def test_what_a_follow_up_goes_on_from_is_the_last_that_says_something() -> None:
     found = follow_up("And why did it rise?", _after(REVENUE, "And in 2023?"))
-    assert found.earlier[0][0] == "What was Apple's revenue in 2023?"
+    assert found.before == REVENUE
+    assert follow_up(REVENUE, _after(REFUNDS)).before == ""
 
 
-def test_a_reply_to_a_question_back_completes_it_for_later_turns_too() -> None:
-    refused = EarlierTurn("How large is this city?", "No.", abstained=True)
-    found = follow_up("Bergen", History((refused,)))
-    assert (found.question, found.depends, found.terms) == ("How large is Bergen?", True, {})
-    later = follow_up("And Oslo?", History((refused, EarlierTurn("Bergen", "Very."))))
-    assert later.question == "How large is Oslo?"
+ABOUT_LOANS = _after("Who grants mortgages?", answer="The bank grants a loan of 5 years.")
+
+
+@pytest.mark.parametrize(
+    ("question", "thing"),
+    [
+        ("What awards did this actor receive?", "actor"),
+        ("How many crates do these captains order?", "captains"),
+        ("How long does this loan run?", None),
+        ("Which banks grant a mortgage, and is this mortgage cheap?", None),
+        ("What about those?", None),
+        ("Where is the factory that assembles the phone?", None),
+        ("Does it have to be paid back?", None),
+    ],
+)
+def test_a_thing_that_nothing_names_is_told(question: str, thing: str | None) -> None:
+    assert unresolved(question, ABOUT_LOANS) == thing
+
+
+def test_what_only_an_answer_of_long_ago_said_is_not_named() -> None:
+    long_ago = History((*ABOUT_LOANS.turns, EarlierTurn("Who pays?", "The debtor does.")))
+    assert unresolved("How long does this loan run?", long_ago) == "loan"
+    asked = History((EarlierTurn("What is a loan?", "Money."), *long_ago.turns))
+    assert unresolved("How long does this loan run?", asked) is None
 
 
 @given(st.lists(WORDS, max_size=9), WORDS)
@@ -72,22 +91,3 @@ def test_what_is_added_is_bounded(asked: list[str], question: str) -> None:
     assert follow_up(question, _after(*asked, answer="x")) == found
     if not depends(question):
         assert found.question == question and not found.earlier
-
-
-@pytest.mark.parametrize(
-    ("before", "asked", "wording"),
-    [
-        ("What does the warranty cover?", "How long is it?", "How long is warranty cover?"),
-        ("What does the warranty cover?", "What does it not cover?", "What does it not cover?"),
-        ("What does the warranty cover?", "How long is that?", "How long is that?"),
-        (
-            "What does the warranty cover?",
-            "How many claims of damaged parts does it allow?",
-            "How many claims of damaged parts does it allow?",
-        ),
-    ],
-)
-def test_a_pronoun_is_worded_for_a_model_that_reads_words(
-    before: str, asked: str, wording: str
-) -> None:
-    assert with_topic(follow_up(asked, History((EarlierTurn(before, ""),)))) == wording

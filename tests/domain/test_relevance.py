@@ -1,4 +1,4 @@
-"""Relevance: a statement about another company, count, period or subject does not bear."""
+"""Relevance: a statement about another company, period or subject does not bear."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ def test_what_bears_on_the_question(question: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("question", "said", "reason"),
     [
-        ("How many employees did Quarry cut?", "We cut 12 plants.",
-         "quoted, but not about employees"),
         ("How many employees does Orchard have?", "We have 12 employees.",
-         "quoted, but not about Orchard's employees"),
+         "quoted, but not about Orchard"),
         ("How many employees does Pebble have?", "We have 12 employees.",
-         "quoted, but not about Pebble's employees"),
+         "quoted, but not about Pebble"),
         ("What was revenue in the quarter ended July 1, 2023?",
          "Revenue: $5 million, three months ended June 25, 2022",
          "quoted, but not about July 1, 2023"),
@@ -52,22 +50,6 @@ def test_what_does_not_is_told_in_the_question_s_words(
     question: str, said: str, reason: str
 ) -> None:
     assert irrelevance(read_question(question), said, said, QUARRY, COMPANIES) == reason
-
-
-@pytest.mark.parametrize(
-    ("said", "bears"),
-    [
-        ("For the Fiscal Quarter Ended December 31, 2022", False),
-        ("The third quarter ended on July 1, 2023.", True),
-        ("For the quarterly period ended April 1, 2023", True),
-        ("For the quarterly period ended July 1, 2023", False),
-    ],
-)
-def test_the_day_of_a_quarter_is_of_the_quarter_asked_about(said: str, bears: bool) -> None:
-    facts = {"company": "Quarry", "period_end": "2023-04-01", "fiscal": "Q3 2023"}
-    question = read_question("When did Quarry's third fiscal quarter end?")
-    reason = irrelevance(question, said, said, SourcePlace("10-Q", (), facts), frozenset())
-    assert (reason is None) is bears
 
 
 def test_a_year_in_brackets_is_a_period_too() -> None:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
-from helix.domain.findings import Beside
-from helix.domain.prompt import chat_messages, user_turn
-from helix.domain.question_analysis import AnswerKind, read_question, stem
-from helix.domain.source_place import SourcePlace
+from helix.domain.prompt import chat_messages
 from helix.errors import SettingsError
 from helix.providers.factories import build_llm
 from helix.providers.offline import offline_llm
-from helix.providers.offline.extract import extract, quote
-from helix.providers.offline.reading import PromptSource
+from helix.providers.offline.extract import answer_of, quote
+from helix.providers.offline.reading import Offered
 from helix.settings import Settings
+from tests.support.offline_answers import ask_over as ask
+from tests.support.offline_answers import messages_over, sources_over
 
 SETTINGS = Settings(database_url="embedded", HELIX_LLM="offline", HELIX_EMBEDDER="offline")
 LLM = offline_llm(SETTINGS, "").model
@@ -50,37 +47,9 @@ REPORT = """The Company's effective tax rate for the first quarter of 2023 was 1
 Research and development expense increased by $1.4 billion, driven by headcount [7]."""
 
 
-@dataclass(frozen=True)
-class Chunk:
-    chunk_id: int
-    content: str
-
-
-def asking(question: str, *contents: str, said: str = "") -> list[ChatMessage]:
-    beside = Beside(question, tuple((each, SourcePlace()) for each in contents), said=said)
-    return chat_messages(
-        question, [Chunk(40 + i, each) for i, each in enumerate(contents)], beside=beside
-    )
-
-
-def ask(question: str, *contents: str, said: str = "") -> str:
-    return LLM.chat(asking(question, *contents, said=said)).message.content or ""
-
-
 def quotes(answer: str) -> list[tuple[str, int]]:
     """(quote, number) of each quote of an answer."""
     return [(m[1], int(m[2])) for m in re.finditer(r"(.+?) \[(\d+)\](?:\s+|\Z)", answer)]
-
-
-RESTORE = "How do I restore the pristine version of my files?"
-LEAD = "To restore the pristine version of your files, run this command:"
-
-
-@pytest.mark.parametrize("indent", ["    ", ""])
-def test_a_command_stands_in_a_paragraph_of_its_own(indent: str) -> None:
-    """Markdown runs lines into one, and Word and the page show what it says."""
-    text = f"Save your work first.\n\n{LEAD}\n\n{indent}git reset --hard\n\nIt takes a second."
-    assert ask(RESTORE, text).startswith(f"{LEAD} [1]\n\ngit reset --hard [1]")
 
 
 @pytest.mark.parametrize(
@@ -170,8 +139,10 @@ def test_it_refuses_what_the_sources_do_not_answer(question: str) -> None:
 
 
 def test_no_sources_no_answer() -> None:
-    assert ask("Within how many days are refunds accepted?") == REFUSAL
-    assert LLM.complete("Within how many days are refunds accepted?").text == REFUSAL
+    question = "Within how many days are refunds accepted?"
+    assert ask(question) == REFUSAL
+    assert LLM.complete(question).text == REFUSAL
+    assert LLM.chat(chat_messages(question, [])).message.content == REFUSAL, "nothing beside it"
 
 
 def test_two_questions_may_be_answered_by_two_sources() -> None:
@@ -222,27 +193,23 @@ WARRANTY = """Electrical items carry a two-year warranty from the day of deliver
 The warranty covers faults of material and workmanship, not wear."""
 
 
-def ask_after(said: str, question: str, content: str = WARRANTY) -> str:
-    return ask(question, content, said=said)
+def test_a_follow_up_is_read_behind_the_question_before() -> None:
+    follows = "How long is the warranty on electrical items?"
+    assert ask("What does it not cover?", WARRANTY, follows=follows).startswith("The warranty")
+    assert ask("And for bicycles?", WARRANTY, follows=follows) == REFUSAL, "nothing has its word"
 
 
-def test_a_follow_up_is_not_answered_by_what_was_just_said() -> None:
+def test_what_was_just_said_is_seldom_asked_for() -> None:
     covers = "The warranty covers faults of material and workmanship, not wear."
-    assert ask_after("", "How long is warranty cover?").startswith("The warranty covers")
-    assert ask_after(f"Answer given: {covers}", "How long is warranty cover?").startswith(
-        "Electrical items carry a two-year warranty"
-    )
-
-
-def test_a_question_that_is_asked_again_is_answered_again() -> None:
-    said = f"User asked: How long is warranty cover?\nAnswer given: {WARRANTY.splitlines()[1]}"
-    assert ask_after(said, "How long is warranty cover?").startswith("The warranty covers")
+    follows = "What does the warranty cover?"
+    answer = ask("How long is it?", WARRANTY, follows=follows, said=f"Answer given: {covers}")
+    assert answer.startswith("Electrical items carry a two-year warranty")
 
 
 def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
-    said = f"Answer given: {REFUNDS}"
     question = "Within how many days are refunds accepted?"
-    assert ask(question, REFUNDS) == ask_after(said, question, REFUNDS)
+    said = f"Answer given: {REFUNDS}"
+    assert "within 30 days" in ask(question, REFUNDS, follows="Are refunds accepted?", said=said)
 
 
 @settings(max_examples=150, deadline=None)
@@ -260,9 +227,9 @@ def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
 def test_an_answer_is_the_refusal_or_quotes_of_its_sources(
     contents: Sequence[str], question: str
 ) -> None:
-    sources = [PromptSource(n, text) for n, text in enumerate(contents, start=1)]
-    answer = extract(question, sources)
-    assert answer == extract(question, sources)
+    asked = Offered(question, sources_over(*contents))
+    answer = answer_of(asked)
+    assert answer == answer_of(asked)
     if answer == REFUSAL:
         return
     parts = quotes(answer)
@@ -277,7 +244,7 @@ def test_an_answer_is_the_refusal_or_quotes_of_its_sources(
 
 
 async def test_every_method_gives_the_same_answer() -> None:
-    messages = asking("Within how many days are refunds accepted?", REFUNDS)
+    messages = messages_over("Within how many days are refunds accepted?", REFUNDS)
     expected = "Refunds are accepted within 30 days of purchase. [1]"
     assert (await LLM.achat(messages)).message.content == expected
     chat = list(LLM.stream_chat(messages))
@@ -286,22 +253,13 @@ async def test_every_method_gives_the_same_answer() -> None:
         assert "".join(each.delta or "" for each in stream) == expected
         assert 1 < len(stream) <= len(expected.split())
     assert chat[-1].message.content == expected
-
-
-async def test_the_text_of_a_prompt_is_not_read() -> None:
-    prompt = user_turn("Within how many days are refunds accepted?", [Chunk(1, REFUNDS)])
-    assert LLM.complete(prompt).text == REFUSAL
-    assert (await LLM.acomplete(prompt)).text == REFUSAL
-    completion = list(LLM.stream_complete(prompt))
-    acompletion = [each async for each in await LLM.astream_complete(prompt)]
-    for stream in (completion, acompletion):
+    for stream in (LLM.stream_complete(""), [e async for e in await LLM.astream_complete("")]):
         assert "".join(each.delta or "" for each in stream) == REFUSAL
-    user = ChatMessage(role=MessageRole.USER, content=prompt)
-    assert LLM.chat([user]).message.content == REFUSAL
+    assert (await LLM.acomplete("")).text == REFUSAL
 
 
 async def test_closing_the_stream_early_is_quiet() -> None:
-    stream = await LLM.astream_chat(asking("refund window?", REFUNDS))
+    stream = await LLM.astream_chat(messages_over("refund window?", REFUNDS))
     first = await anext(aiter(stream))
     assert first.delta
     await stream.aclose()
@@ -309,7 +267,7 @@ async def test_closing_the_stream_early_is_quiet() -> None:
 
 async def test_concurrent_answers_do_not_mix() -> None:
     messages = [
-        asking(f"How many items are in box {n}?", f"Box {n} holds {n * 7} items.")
+        messages_over(f"How many items are in box {n}?", f"Box {n} holds {n * 7} items.")
         for n in range(20)
     ]
     replies = await asyncio.gather(*(LLM.achat(each) for each in messages))
@@ -325,35 +283,9 @@ def test_the_factory_gives_what_helix_needs_of_a_model() -> None:
         offline_llm(SETTINGS, "big")
 
 
-def test_only_the_user_turn_is_read() -> None:
-    system = asking("refund?", REFUNDS)[-1].model_copy(update={"role": MessageRole.SYSTEM})
-    assert LLM.chat([system]).message.content == REFUSAL
-
-
-def test_questions_are_taken_apart() -> None:
-    question = read_question("When did Rollo not pay 1,000 coins to France?")
-    assert question.kind is AnswerKind.TIME
-    assert question.negated
-    assert question.numbers == {"1000"}
-    assert [question.terms[place] for place in question.names] == ["rollo", "france"]
-    assert read_question("How many?").terms == ("how", "many")
-    assert not read_question("Don't you ship to Norway?").negated
-    assert read_question("What are the fees?").asks_for_several
-
-
-def test_stems_bring_forms_together() -> None:
-    pairs = [("refunds", "refunded"), ("policy", "policies"), ("locations", "location")]
-    assert all(stem(one) == stem(other) for one, other in pairs)
-    assert stem("2019") == "2019"
-    assert stem("days") == stem("day")
-
-
-def test_a_part_that_is_not_found_is_named_and_cites_nothing() -> None:
-    question = "Within how many days are refunds accepted and who [99] designed the logo?"
-    assert ask(question, REFUNDS) == (
-        "Refunds are accepted within 30 days of purchase. [1]\n\n"
-        "Not found in the documents: who (99) designed the logo?"
-    )
-    assert 99 not in marker_numbers(
-        ask("Within how many days are refunds accepted? Cite it as [99].", REFUNDS)
-    )
+def test_the_rest_of_a_question_is_answered_too_and_cites_nothing_of_its_own() -> None:
+    question = "Within how many days are refunds accepted, and what does shipping cost?"
+    assert "[1]\n\nStandard shipping" in ask(question, REFUNDS)
+    for rest in ("and who [99] designed the logo?", "Cite it as [99]."):
+        answer = ask(f"Within how many days are refunds accepted? {rest}", REFUNDS)
+        assert answer == "Refunds are accepted within 30 days of purchase. [1]"

@@ -12,19 +12,14 @@ from helix.domain.contract import REFUSAL
 from helix.domain.findings import Beside
 from helix.domain.prompt import chat_messages
 from helix.domain.source_place import SourcePlace
-from helix.providers.offline.answerer import OfflineLLM
+from tests.support.offline_answers import ask_of
 from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources
 
 SOURCES = report_sources()
 
 
 def ask(question: str, sources: Sequence[Source] = SOURCES) -> str:
-    messages = chat_messages(question, sources, beside=beside(question, sources))
-    return OfflineLLM().chat(messages).message.content or ""
-
-
-def beside(question: str, sources: Sequence[Source]) -> Beside:
-    return Beside(question, tuple((source.content, source.place) for source in sources))
+    return ask_of(question, sources)
 
 
 @pytest.mark.parametrize(
@@ -56,24 +51,12 @@ def beside(question: str, sources: Sequence[Source]) -> Beside:
             "Cost of sales › Services: 5,589 million, three months ended June 25, 2022 [2]",
         ),
         (
-            "By what percentage did net sales in Greater Bay change?",
-            "Greater Bay: 8%, change [3]",
-        ),
-        (
-            "What was Quarry's R&D expense in the quarter ended April 1, 2023?",
+            "What was Quarry's R&D in the quarter ended April 1, 2023?",
             "Research and development: 4,109 million, three months ended Apr 1, 2023 [4]",
         ),
         (
             "What was Quarry's net income in Q1 2023?",
             "Net income (loss): (2,768) million, three months ended Apr 1, 2023 [4]",
-        ),
-        (
-            "What net loss did Quarry report in its latest 10-Q?",
-            "Net income (loss): (2,768) million, three months ended Apr 1, 2023 [4]",
-        ),
-        (
-            "What was Orchard's revenue from rugs?",
-            "Rugs, Shelves and Hooks: 8,284 million, three months ended July 1, 2023 [1]",
         ),
     ],
 )
@@ -128,11 +111,11 @@ def test_what_is_left_over_of_a_group_is_not_what_the_group_is_named_after() -> 
     assert "Other expense (income), net: (1,272) million" in ask(asked, flows)
 
 
-def test_a_model_that_reads_nothing_beside_it_gets_the_prompt_alone() -> None:
+def test_a_model_that_takes_nothing_beside_gets_the_prompt_alone() -> None:
     turn = chat_messages("lamps?", SOURCES)[-1]
     assert not turn.additional_kwargs
-    placed = chat_messages("lamps?", SOURCES, beside=beside("lamps?", SOURCES))[-1]
-    assert placed.content == turn.content
+    beside = chat_messages("lamps?", SOURCES, beside=Beside("lamps?"))[-1]
+    assert beside.content == turn.content
 
 
 def table(*rows: str) -> list[Source]:
@@ -177,21 +160,6 @@ YEARS = "Year Ended › March 31, 2019: {} | Year Ended › March 31, 2018: {}"
             "What were the operating leases for 2021?",
             ("2021 | Operating leases: 138 | Finance leases: 6",),
             "2021: 138 thousand, Operating leases [1]",
-        ),
-        (
-            "What was the allowance for doubtful debts in 2018?",
-            (f"Debts, net of allowance for doubtful debts | {YEARS.format('81', '92')}",),
-            REFUSAL,
-        ),
-        (
-            "What were the milling costs in 2018?",
-            (f"Includes wages of › Milling costs | {YEARS.format('20', '21')}",),
-            REFUSAL,
-        ),
-        (
-            "What was the income before income tax expense in 2018?",
-            (f"Income tax expense | {YEARS.format('71', '72')}",),
-            REFUSAL,
         ),
     ],
 )

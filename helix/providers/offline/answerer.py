@@ -1,7 +1,7 @@
 """The offline language model: it quotes the sentences that answer, with their numbers, or refuses.
 
-It gets the sources as values, beside the prompt that any model gets. Nothing that a source says can
-change what it does, for all it does is choose sentences and copy them.
+It reads what lies beside the prompt (helix.domain.findings.Beside) as data: nothing a source says
+can change what it does, for all it does is choose sentences and copy them.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.llm import LLM
 
+from helix.domain.contract import REFUSAL
 from helix.domain.findings import Beside
-from helix.providers.offline.extract import PARAGRAPH, RISK, extract, extract_parts
-from helix.providers.offline.reading import read_messages, sources_of
+from helix.domain.prompt import BESIDE
+from helix.providers.offline.extract import RISK, answer_of
+from helix.providers.offline.reading import Offered
 
 IDENTITY = "offline:extractive-1"
-_NOTHING = Beside("")
 
 _DELTA = re.compile(r"\s*(?:\S+\s*){1,8}|\s+")  # each costs LlamaIndex some 0.2 ms
 
 
 class OfflineLLM(LLM):
-    """A deterministic chat model over the sources beside its prompt (helix.domain.findings.Beside).
+    """A deterministic chat model over the sources beside its prompt.
 
     The async methods choose their sentences in a thread, once, and stream them some words at a time
-    from memory. A prompt with nothing beside it is refused, as each one of ``complete`` is: no text
-    of a prompt is read.
+    from memory. A prompt without sources beside it is refused.
     """
 
     risk: float = RISK
@@ -65,62 +65,55 @@ class OfflineLLM(LLM):
 
     @llm_chat_callback()
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return _chat_response(self._answer(read_messages(messages)))
+        return _chat_response(self._answer(messages))
 
     @llm_chat_callback()
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return _chat_response(await asyncio.to_thread(self._answer, read_messages(messages)))
+        return _chat_response(await asyncio.to_thread(self._answer, messages))
 
     @llm_chat_callback()
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
-        return self._deltas(read_messages(messages))
+        return self._deltas(messages)
 
     @llm_chat_callback()
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseAsyncGen:
-        return self._stream(read_messages(messages))
+        return self._stream(messages)
 
     @llm_completion_callback()
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        return CompletionResponse(text=self._answer(_NOTHING))
+        return CompletionResponse(text=REFUSAL)
 
     @llm_completion_callback()
     async def acomplete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        return CompletionResponse(text=await asyncio.to_thread(self._answer, _NOTHING))
+        return CompletionResponse(text=REFUSAL)
 
     @llm_completion_callback()
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        return stream_chat_response_to_completion_response(self._deltas(_NOTHING))
+        return stream_chat_response_to_completion_response(self._deltas(()))
 
     @llm_completion_callback()
     async def astream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseAsyncGen:
-        return astream_chat_response_to_completion_response(self._stream(_NOTHING))
+        return astream_chat_response_to_completion_response(self._stream(()))
 
-    def _answer(self, prompt: Beside) -> str:
-        return _answer(prompt, self.risk)
+    def _answer(self, messages: Sequence[ChatMessage]) -> str:
+        beside = messages[-1].additional_kwargs if messages else {}
+        asked = beside.get(BESIDE)
+        return answer_of(Offered.of(asked), self.risk) if isinstance(asked, Beside) else REFUSAL
 
-    def _deltas(self, prompt: Beside) -> ChatResponseGen:
-        yield from _chat_deltas(self._answer(prompt))
+    def _deltas(self, messages: Sequence[ChatMessage]) -> ChatResponseGen:
+        yield from _chat_deltas(self._answer(messages))
 
-    async def _stream(self, prompt: Beside) -> ChatResponseAsyncGen:
-        for response in _chat_deltas(await asyncio.to_thread(self._answer, prompt)):
+    async def _stream(self, messages: Sequence[ChatMessage]) -> ChatResponseAsyncGen:
+        for response in _chat_deltas(await asyncio.to_thread(self._answer, messages)):
             yield response
-
-
-def _answer(beside: Beside, risk: float) -> str:
-    found, sources = beside.findings, sources_of(beside)
-    if found and found.statements:
-        return PARAGRAPH.join(found.statements)
-    if found and found.parts and (answer := extract_parts(found.parts, sources, risk)):
-        return answer
-    return extract(beside.question.strip(), sources, risk, beside.said)
 
 
 def _chat_response(text: str, delta: str | None = None) -> ChatResponse:

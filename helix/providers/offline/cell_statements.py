@@ -7,22 +7,12 @@ import re
 from helix.language.periods import periods
 from helix.language.rows import INWARDS, Amount, Named, TableRow, Units, amount
 from helix.language.word_lists import tables, word_lists
-from helix.providers.offline.cell_candidates import Candidate
 
 _LOWERED = word_lists("tables")["lowered"]
 _MONTH = "|".join(" ".join(tables("periods")["months"]).split())
 _GOES_ON = re.compile(rf"\b(?:ended|ending|of|at|\d{{1,2}} (?:{_MONTH}))$", re.IGNORECASE)
 """The end of a header after which the next header follows without a comma: `31 December`."""
 _ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|\bEnded\b")
-MOST_WORDS = 60
-"""Words of one quote at most: more is no answer but a block."""
-
-
-def statement_of(best: Candidate) -> str:
-    """The cell as `cell_as_statement` says it, or its row as it stands where that is short."""
-    if best.row.corner and not best.units and len(best.line.split()) <= MOST_WORDS // 2:
-        return best.line
-    return cell_as_statement(best.row, best.cell, best.units)
 
 
 def cell_as_statement(row: TableRow, cell: Named, units: Units | None) -> str:

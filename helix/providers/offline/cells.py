@@ -1,59 +1,166 @@
-"""Cells that answer: the one whose row, column, period and table are what a question asks for."""
+"""The cell of a table that a question names, by its row, its column and its period, as a statement.
+
+Nothing is said where two cells of different values are named equally well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helix.domain.question_analysis import AnswerKind, AskedQuestion
+from helix.domain.question_analysis import read_question
 from helix.domain.relevance import companies_of, foreign_names
-from helix.language.rows import amount
-from helix.providers.offline.cell_candidates import Candidate, asked_of_cells, candidates
-from helix.providers.offline.cell_statements import statement_of
-from helix.providers.offline.reading import PromptSource
+from helix.evidence.naming import Mention, Naming, Words
+from helix.language.durations import months_in
+from helix.language.paraphrases import meanings
+from helix.language.periods import Period, dates, keys_until, periods
+from helix.language.rows import INWARDS, Named, TableRow, Units, amount, rows_of, units_in
+from helix.language.sentences import Span
+from helix.providers.offline.cell_statements import cell_as_statement
+from helix.providers.offline.reading import OfferedSource
 
+LEAST_COVERED = 0.48
+"""The share of what a question says that the names of a cell have to have."""
 _CLOSE = 0.01
+_SHORT_ROW = 30  # words
+_OTHER_YEAR = 0.6
+"""The agreement of a cell with a year that it is of by its days, and does not print."""
+_NEWEST, _CURRENT = 0.1, 0.2
+"""What a cell gains that stands in front, and one of the period that its document reports on."""
 
 
 @dataclass(frozen=True)
-class CellAnswer:
-    """A cell as it answers: ``text`` is the statement without its marker; ``score`` 0 to about 3.
-
-    ``source`` is its place in the list of sources.
-    """
+class TableCell:
+    """A cell of the source at place ``source``, named by its row, its column and its caption."""
 
     source: int
-    text: str
+    table_row: TableRow
+    cell: Named
+    above: Span
+    units: Units | None
+    caption: str
+    line: str
+
+    @property
+    def row(self) -> str:
+        """The path of its row, with the name of the column of labels."""
+        return INWARDS.join(self.table_row.path)
+
+    @property
+    def column(self) -> str:
+        """The path of its column."""
+        return self.cell.header
+
+    @property
+    def statement(self) -> str:
+        """The cell in words, or its row as it stands where that is short and names its columns."""
+        if self.table_row.corner and not self.units and len(self.line.split()) <= _SHORT_ROW:
+            return self.line
+        return cell_as_statement(self.table_row, self.cell, self.units)
+
+    @property
+    def value(self) -> str:
+        """Its value as it compares: `$6,976` in one table is `6,976` in another."""
+        number = amount(self.cell.value)
+        return number.digits if number else self.cell.value
+
+
+@dataclass(frozen=True)
+class NamedCell:
+    """A cell with its mention in a question, and its score with that of its period."""
+
+    of: TableCell
+    mention: Mention
     score: float
 
 
-def cell_answer(question: AskedQuestion, sources: Sequence[PromptSource]) -> CellAnswer | None:
-    """The cell that answers best; None where none does, or none alone."""
-    if question.kind is AnswerKind.OPEN and not question.asks_for_value:
+def named_cell(question: str, sources: Sequence[OfferedSource]) -> NamedCell | None:
+    """The cell that a question names best; None where it names none, or none alone."""
+    found = named_cells(question, sources)
+    best = max(found, key=lambda one: one.score, default=None)
+    if best is None:
         return None
-    asked = asked_of_cells(question)
-    if not asked.subject:
-        return None
-    companies = companies_of(sources)
-    found = [
-        candidate
-        for place, source in enumerate(sources)
-        if not foreign_names(question, source.place, source.meanings, companies)
-        for candidate in candidates(asked, place, source)
-    ]
-    if not found:
-        return None
-    best = max(found, key=lambda each: each.score)
-    if any(_rivals(best, other) for other in found):
-        return None
-    return CellAnswer(best.source, statement_of(best), best.score)
+    rivals = (one for one in found if one.score >= best.score - _CLOSE)
+    return best if len({one.of.value for one in rivals}) == 1 else None
 
 
-def _rivals(best: Candidate, other: Candidate) -> bool:
-    """True if another cell is as good and says something else: then neither is the answer."""
-    if other is best or other.score < best.score - _CLOSE:
-        return False
-    said, same = amount(best.cell.value), amount(other.cell.value)
-    if said and same:  # `$6,976` in one table is `6,976` in another
-        return said.digits != same.digits
-    return other.cell.value != best.cell.value
+def named_cells(
+    question: str,
+    sources: Sequence[OfferedSource],
+    aside: Words = frozenset(),
+    least: float = LEAST_COVERED,
+) -> list[NamedCell]:
+    """The cells that a question names by the share ``least`` of what it says at least.
+
+    Words ``aside`` name none of them.
+    """
+    asked, companies = read_question(question), companies_of(sources)
+    found = []
+    for place, source in enumerate(sources):
+        cells = list(cells_of(place, source))
+        known = frozenset(meanings(source.text)) if cells else frozenset[str]()
+        if not cells or foreign_names(asked, source.place, known, companies):
+            continue
+        naming = Naming(question, cells, aside | source.place.company)
+        if naming.unmet(known | source.place.about):
+            continue
+        for one in cells:
+            mention = naming.mention(one)
+            if mention is None or mention.covered < least:
+                continue
+            score = period_score(question, asked.periods, one, source)
+            if score is not None:
+                found.append(NamedCell(one, mention, mention.score + score))
+    return found
+
+
+def cells_of(place: int, source: OfferedSource) -> Iterator[TableCell]:
+    """The cells of a source's tables that say something."""
+    table, heading = (0, 0), ""
+    for row, above in rows_of(source.text):
+        if above != table:
+            table, heading = above, ""
+        if row.label and not any(amount(cell.value) for cell in row.cells):
+            heading = row.label  # `Revenue by country | 2019: $M`: a heading inside the table
+        caption = " ".join((source.text[slice(*above)], heading, row.corner))
+        units, line = units_in(source.text, above), source.text[row.start : row.end]
+        for cell in row.cells:
+            if any(map(str.isalnum, cell.value)):
+                yield TableCell(place, row, cell, above, units, caption, line)
+
+
+def period_score(
+    question: str, asked: Sequence[Period], one: TableCell, source: OfferedSource
+) -> float | None:
+    """The agreement of a cell's period with those asked for, 0 to 1.3; None: it is another."""
+    stated = f"{one.column.replace(INWARDS, ' ')} {' '.join(one.table_row.path)}"
+    above = source.text[slice(*one.above)]
+    own = _keys_of(stated, source) or _keys_of(above, source) or source.place.period_keys
+    months, wanted = months_in(stated) or months_in(above), months_in(question)
+    if wanted and months and wanted != months:
+        return None
+    if months not in (None, 3) and any(p.keys[0].startswith("quarter:") for p in asked):
+        return None
+    order = _NEWEST * (1 - one.table_row.cells.index(one.cell) / (len(one.table_row.cells) + 1))
+    if not asked:
+        return order + _CURRENT * (f"day:{source.place.period_end}" in own)
+    if not own:
+        return order
+    agreeing = [period for period in asked if period.keys[0] in own]
+    if not agreeing:
+        return None
+    is_printed = any(period.keys[0].partition(":")[2][:4] in stated for period in agreeing)
+    return (1.0 if is_printed else _OTHER_YEAR) + order
+
+
+def _keys_of(text: str, source: OfferedSource) -> frozenset[str]:
+    """The keys of the periods that a text names, and of the company's own quarter."""
+    months, keys = months_in(text), set[str]()
+    days = [day for _, _, day in dates(text)]
+    for day in days:
+        for length in [months] if months else [3, 12]:
+            keys.update(keys_until(day, length))
+        keys.update(source.place.fiscal_keys(day))
+    if not days:
+        keys.update(key for period in periods(text) for key in period.keys)
+    return frozenset(keys)

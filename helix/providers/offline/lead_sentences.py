@@ -8,13 +8,13 @@ from helix.domain.citations import MARKER
 from helix.evidence.blocks import Form, Layout
 from helix.evidence.units import Passage, units_of
 from helix.language.rows import BESIDE
-from helix.providers.offline.reading import PromptSource
+from helix.providers.offline.reading import OfferedSource
 
 _MOST = 6
 _FEWEST_WORDS, _MOST_WORDS = 6, 60
 
 
-def lead_sentences(sources: Sequence[PromptSource]) -> str:
+def lead_sentences(sources: Sequence[OfferedSource]) -> str:
     """The first sentence of prose of each source with its marker, of six sources at most."""
     found: list[str] = []
     for source in sources:

@@ -9,25 +9,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from helix.domain.contract import REFUSAL
-from helix.domain.question_analysis import any_of, read_question
+from helix.evidence.asked_words import heaviest, is_met
 from helix.evidence.blocks import Form, Layout
 from helix.evidence.model import evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
 from helix.language.folding import copy_words
 from helix.language.rows import INWARDS
-from helix.providers.offline.reading import PromptSource
+from helix.language.terms import STOP_WORDS
+from helix.language.word_lists import word_lists
+from helix.language.words import words
+from helix.providers.offline.reading import OfferedSource
 
 _TRIED = 8
 """Units tried from the likeliest on: the first ones may lack a number or a name of the question."""
 _GOES_ON = 0.1
 """Share of the unit's probability from which on what follows in its paragraph is quoted too."""
-_SAID = 0.3
+_SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
-_NEGATION = re.compile(
-    rf"\b(?:{any_of('negations')})\b|n['’]t\b|\b(?:un|non|dis)-?[a-z]{{4,}}", re.IGNORECASE
-)
+_NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -42,27 +43,50 @@ class Quote:
 
 
 def likeliest(
-    question: str, sources: Sequence[PromptSource], risk: float, before: str = ""
+    question: str,
+    sources: Sequence[OfferedSource],
+    risk: float,
+    follows: str = "",
+    said: str = "",
+    needed: str = "",
 ) -> list[Quote]:
     """The unit that likeliest answers, with what belongs to it; nothing where none is likely.
 
     ``risk`` is the share of wrong answers that is accepted, from which follows how likely the
-    likeliest must be. A unit that the conversation ``before`` has already stands behind one
-    that is a third as likely: a follow-up seldom asks for what was just said.
+    likeliest must be. A question that ``follows`` another is read behind its topic, and by itself
+    too where it has a telling word; that word, or the topic's, must stand in what is quoted. A unit
+    that the conversation has ``said`` stands behind one that is a tenth as likely: a follow-up
+    seldom asks for what was just said.
     """
-    read = _Reading(question, sources, before)
+    own = heaviest(question) if follows else ""
+    needed = needed or own or heaviest(follows)
+    topic = " ".join(word for word in words(follows) if word not in STOP_WORDS)
+    read = _Reading(question, sources, topic, said, needed, stands=bool(own))
     return read.likeliest(evidence_model().bar(risk))
 
 
 class _Reading:
     """The units of the sources, how likely each answers, what belongs to each."""
 
-    def __init__(self, question: str, sources: Sequence[PromptSource], before: str = "") -> None:
-        self._question, self._sources = question, sources
+    def __init__(
+        self,
+        question: str,
+        sources: Sequence[OfferedSource],
+        topic: str = "",
+        said: str = "",
+        needed: str = "",
+        *,
+        stands: bool = False,
+    ) -> None:
+        self._question, self._sources, self._needed = question, sources, needed
         passages = [Passage(source.text, source.place.text) for source in sources]
         self._units = units_of(passages)
-        self.probabilities = how_likely(question, tuple(passages))
-        self._preference = self.probabilities * self._newness(before)
+        read, new = tuple(passages), self._newness(said)
+        likely = how_likely(f"{topic}: {question}" if topic else question, read)
+        if topic:
+            likely = likely / max(1 - float(likely[new < 1].sum()), 0.1)
+        self.probabilities = np.maximum(likely, how_likely(question, read)) if stands else likely
+        self._preference = self.probabilities * new
         own: list[list[Unit]] = [[] for _ in passages]
         for unit in self._units:
             own[unit.passage].append(unit)
@@ -93,13 +117,21 @@ class _Reading:
         ranked = np.argsort(-self._preference, kind="stable")
         for place in map(int, ranked[self.probabilities[ranked] >= bar][:_TRIED]):
             quotes = self.quotes(place)
-            if quotes and self._holds(exact, place) and _has_all(exact, quotes, self._sources):
+            if quotes and self._holds(exact, place) and self._has_all(exact, quotes):
                 return quotes
         return []
 
     def _holds(self, exact: _Exact, place: int) -> bool:
         """True where the unit at ``place`` has the negation of the question, or that has none."""
-        return not exact.is_negated or bool(_NEGATION.search(self._units[place].text))
+        return not exact.is_negated or _denies(words(self._units[place].text))
+
+    def _has_all(self, exact: _Exact, quotes: Sequence[Quote]) -> bool:
+        source = self._sources[quotes[0].source]
+        quoted = " ".join(source.text[one.start : one.end] for one in quotes)
+        near = {word.form for word in words_of(f"{source.place.text}\n{quoted}")}
+        if not exact.identifiers <= near or not is_met(self._needed, near):
+            return False
+        return exact.numbers <= near | {word.form for word in words_of(source.text)}
 
     def quotes(self, place: int) -> list[Quote]:
         """The unit at ``place`` and what belongs to it; none where it only names something.
@@ -141,16 +173,12 @@ def _exact(question: str) -> _Exact:
     with_digit = frozenset(form for form in forms if any(map(str.isdigit, form)))
     plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
     identifiers = (with_digit - plain) | {form for form in forms if "_" in form}
-    return _Exact(plain, identifiers, read_question(question).negated)
+    return _Exact(plain, identifiers, _denies(words(question)[1:]))
 
 
-def _has_all(exact: _Exact, quotes: Sequence[Quote], sources: Sequence[PromptSource]) -> bool:
-    source = sources[quotes[0].source]
-    quoted = " ".join(source.text[one.start : one.end] for one in quotes)
-    near = {word.form for word in words_of(f"{source.place.text}\n{quoted}")}
-    if not exact.identifiers <= near:
-        return False
-    return exact.numbers <= near | {word.form for word in words_of(source.text)}
+def _denies(found: Sequence[str]) -> bool:
+    """True if words deny; the one that opens a question does not: `Don't you ship to Norway?`."""
+    return any(word in _NEGATIONS or word.endswith("n't") for word in found)
 
 
 def _part(unit: Unit, question: str) -> tuple[int, int]:

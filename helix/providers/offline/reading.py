@@ -1,40 +1,39 @@
-"""A question and its sources as the offline answerer gets them: beside the prompt, as values."""
+"""The question and its sources as the offline answerer reads them: values, no text of a prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole
-
-from helix.domain.findings import Beside
-from helix.domain.prompt import BESIDE
+from helix.domain.findings import Beside, Findings
 from helix.domain.source_place import SourcePlace
-from helix.language.paraphrases import meanings
 
 
 @dataclass(frozen=True)
-class PromptSource:
-    """One numbered source, its text as it stands in the document, and where that stands."""
+class OfferedSource:
+    """A numbered source: its text as it stands in the document, and where that stands."""
 
     number: int
     text: str
     place: SourcePlace = field(default_factory=SourcePlace)
 
-    @cached_property
-    def meanings(self) -> frozenset[str]:
-        """Meanings of the words of its text."""
-        return frozenset(meanings(self.text))
 
+@dataclass(frozen=True)
+class Offered:
+    """The question, its sources, best first, and an agent's findings.
 
-def read_messages(messages: Sequence[ChatMessage]) -> Beside:
-    """The values beside the last user message; no question and no source where there are none."""
-    turns = [message for message in messages if message.role == MessageRole.USER]
-    beside: Beside | None = turns[-1].additional_kwargs.get(BESIDE) if turns else None
-    return beside or Beside("")
+    ``follows`` are the questions that it goes on from, ``said`` is the conversation so far; both
+    are '' where it stands alone.
+    """
 
+    question: str
+    sources: tuple[OfferedSource, ...] = ()
+    findings: Findings = field(default_factory=Findings)
+    follows: str = ""
+    said: str = ""
 
-def sources_of(beside: Beside) -> list[PromptSource]:
-    """The sources with their numbers."""
-    return [PromptSource(n, *source) for n, source in enumerate(beside.sources, 1)]
+    @classmethod
+    def of(cls, beside: Beside) -> Offered:
+        """What lies beside a prompt; sources are numbered from 1."""
+        sources = (OfferedSource(n, *source) for n, source in enumerate(beside.sources, 1))
+        found = beside.findings or Findings()
+        return cls(beside.question, tuple(sources), found, beside.follows, beside.said)

@@ -1,0 +1,41 @@
+"""The offline answerer asked over texts, with what lies beside a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llama_index.core.base.llms.types import ChatMessage
+
+from helix.domain.context import Source
+from helix.domain.findings import Beside
+from helix.domain.prompt import chat_messages
+from helix.domain.source_place import SourcePlace
+from helix.providers.offline.answerer import OfflineLLM
+from helix.providers.offline.reading import OfferedSource
+
+
+def sources_over(*texts: str) -> tuple[OfferedSource, ...]:
+    """The texts as sources, numbered from 1."""
+    return tuple(OfferedSource(number, text) for number, text in enumerate(texts, 1))
+
+
+def messages_over(
+    question: str, *texts: str, follows: str = "", said: str = ""
+) -> list[ChatMessage]:
+    """The messages of a question over texts."""
+    sources = [(text, SourcePlace()) for text in texts]
+    beside = Beside(question, sources, said=said, follows=follows)
+    return chat_messages(question, [], beside=beside)
+
+
+def ask_over(question: str, *texts: str, follows: str = "", said: str = "") -> str:
+    """The answer to a question over texts."""
+    messages = messages_over(question, *texts, follows=follows, said=said)
+    return OfflineLLM().chat(messages).message.content or ""
+
+
+def ask_of(question: str, sources: Sequence[Source]) -> str:
+    """The answer to a question over sources with their places."""
+    beside = Beside(question, [(source.content, source.place) for source in sources])
+    messages = chat_messages(question, sources, beside=beside)
+    return OfflineLLM().chat(messages).message.content or ""
