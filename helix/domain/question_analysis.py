@@ -18,8 +18,8 @@ _CAPITAL = re.compile(r"(?<!^)\b[^\W\d_a-z][\w'’-]+")
 _DIGITS = re.compile(r"\d(?:[\d.,]*\d)?")
 _NUMBER_WORDS = {
     word: value
-    for value, named in tables("numbers")["cardinals"].items()
-    for word in named.split()
+    for value, *named in (one.split() for one in tables("numbers")["cardinals"].split(";"))
+    for word in named
     if int(value) <= 12
 }
 

@@ -26,7 +26,7 @@ _SHORT_ROW = 30  # words
 _OTHER_YEAR = 0.6
 """The agreement of a cell with a year that it is of by its days, and does not print."""
 _NEWEST, _CURRENT = 0.1, 0.2
-"""What a cell gains that stands in front, and one of the period that its document reports on."""
+"""The gain of a cell that stands in front, and of one of its document's own period."""
 
 
 @dataclass(frozen=True)

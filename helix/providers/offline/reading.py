@@ -33,7 +33,7 @@ class Offered:
 
     @classmethod
     def of(cls, beside: Beside) -> Offered:
-        """What lies beside a prompt; sources are numbered from 1."""
+        """The values beside a prompt; sources are numbered from 1."""
         sources = (OfferedSource(n, *source) for n, source in enumerate(beside.sources, 1))
         found = beside.findings or Findings()
         return cls(beside.question, tuple(sources), found, beside.follows, beside.said)
