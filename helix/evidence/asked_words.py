@@ -44,7 +44,7 @@ def rest_of(question: str, said: str) -> tuple[str, str]:
     if not places or not told:
         return "", ""
     alike = vocabulary.likeness(places)[:, [vocabulary.place_of[word.form] for word in told]]
-    met = (alike >= EXACT).any(axis=1)
+    met = np.asarray((alike >= EXACT).any(axis=1))
     says = np.maximum(vocabulary.weights[places] - _SAYS_NOTHING, 0)
     left = np.where(met, 0, says)
     if left.max() < _MUCH_LEFT or not met.any():

@@ -25,6 +25,7 @@ from helix.domain.contract import REFUSAL
 from helix.domain.gate import GateDecision
 from helix.domain.scope import Scope
 from helix.providers.offline import answerer
+from helix.providers.offline.extract import answer_of
 from helix.retrieval import gated_retriever as retriever
 from helix.services import Services, open_services
 from helix.serving.routes.operations import last_report_file
@@ -170,7 +171,7 @@ async def test_without_the_gate_the_refusals_fall(
 async def test_an_answerer_that_refuses_everything_fails(
     suite: Suite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answerer, "_answer", lambda *_: REFUSAL)
+    monkeypatch.setattr(answerer, "answer_of", lambda *_: REFUSAL)
     assert await _failed(settings, suite) == [
         "MIN_ANSWERED", "MIN_FAITHFULNESS", "MIN_CITATIONS", "MIN_CITATIONS",
     ]  # fmt: skip
@@ -179,12 +180,12 @@ async def test_an_answerer_that_refuses_everything_fails(
 async def test_markers_off_by_one_fail_by_their_citations(
     suite: Suite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real: Callable[[Any, float], str] = answerer._answer
+    real: Callable[[Any, float], str] = answer_of
 
     def shifted(reading: Any, risk: float) -> str:
         return re.sub(r"\[(\d+)\]", lambda n: f"[{int(n[1]) + 1}]", real(reading, risk))
 
-    monkeypatch.setattr(answerer, "_answer", shifted)
+    monkeypatch.setattr(answerer, "answer_of", shifted)
     assert await _failed(settings, suite) == ["MIN_CITATIONS", "MIN_CITATIONS"]
 
 

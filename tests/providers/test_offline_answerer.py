@@ -253,8 +253,9 @@ async def test_every_method_gives_the_same_answer() -> None:
         assert "".join(each.delta or "" for each in stream) == expected
         assert 1 < len(stream) <= len(expected.split())
     assert chat[-1].message.content == expected
-    for stream in (LLM.stream_complete(""), [e async for e in await LLM.astream_complete("")]):
-        assert "".join(each.delta or "" for each in stream) == REFUSAL
+    completed = [each async for each in await LLM.astream_complete("")]
+    for words in (list(LLM.stream_complete("")), completed):
+        assert "".join(each.delta or "" for each in words) == REFUSAL
     assert (await LLM.acomplete("")).text == REFUSAL
 
 

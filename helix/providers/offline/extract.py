@@ -22,6 +22,8 @@ RISK = 0.45
 """The share of wrong answers up to which something is quoted (HELIX_OFFLINE_RISK's default)."""
 PARAGRAPH = "\n\n"
 _MOST_RESTS = 2
+_MOST_PARTS = 3
+_COMMA = re.compile(r",(?!\d)")
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
@@ -59,11 +61,22 @@ def _without_orders(question: str) -> str:
 def _answers(asked: Offered, risk: float) -> str:
     """The answer, and the one to what it has no word of: to the rest of the question."""
     answers = [_answer(asked, risk)]
+    if not (answers[0] or asked.follows):
+        return _answer_of_parts(asked, risk)
     while answers[-1] and not asked.follows and len(answers) <= _MOST_RESTS:
         rest, needed = rest_of(asked.question, " ".join(answers))
         left = replace(asked, question=rest)
         answers.append(_answer(left, risk, needed) if needed else "")
     return PARAGRAPH.join(dict.fromkeys(filter(None, answers)))
+
+
+def _answer_of_parts(asked: Offered, risk: float) -> str:
+    """The answers to what commas divide the question into, where every part has one."""
+    parts = [part for part in _COMMA.split(asked.question) if part.strip()]
+    if not 1 < len(parts) <= _MOST_PARTS:
+        return ""
+    answers = [_answer(replace(asked, question=part), risk) for part in parts]
+    return PARAGRAPH.join(dict.fromkeys(answers)) if all(answers) else ""
 
 
 def _answer(asked: Offered, risk: float, needed: str = "") -> str:
