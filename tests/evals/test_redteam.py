@@ -19,9 +19,9 @@ from evals.redteam import PROBES, Result, attack, own_settings, report, run_prob
 from evals.redteam_probes.target import KEY, Failed, Probe, Target, open_target
 from helix.agent.tool import ToolContext
 from helix.agent.tools import search_library
-from helix.conversations import attachments
 from helix.domain.scope import Scope
 from helix.storage import dense_search, hybrid_search
+from helix.storage.statements import attachments
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -121,7 +121,7 @@ async def test_a_tool_that_takes_any_document_is_caught(
 async def test_words_that_outlive_their_attachment_are_caught(
     target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attachments, "_FORGET", "SELECT 1")
+    monkeypatch.setattr(attachments, "FORGET", "SELECT 1")
     results = await run_probes(target, some("by asking elsewhere", "after it was deleted"))
     assert through(results) == {"after it was deleted"}
 
