@@ -13,9 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from llama_index.core.utils import get_tokenizer
-from tiktoken import Encoding
-
 from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.source_place import SourcePlace
@@ -105,6 +102,10 @@ def count_tokens(text: str) -> int:
 
 @text_cache(most_bytes=4 * MEBIBYTE, bytes_a_character=0)
 def _kept_count(text: str) -> int:
+    # a program that only asks a server counts nothing, and starts without LlamaIndex
+    from llama_index.core.utils import get_tokenizer
+    from tiktoken import Encoding
+
     tokenize = get_tokenizer()
     encoding = getattr(getattr(tokenize, "func", None), "__self__", None)
     if isinstance(encoding, Encoding):

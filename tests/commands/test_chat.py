@@ -48,10 +48,7 @@ def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
     told = helix("chat", stdin=f"{first}And for gift cards?\n/quit\nnever read\n", **values)
     conversation = _conversation(told)
     assert "within 30 days" in told.stdout and "[1] Refund Policy" in told.stdout
-    assert (
-        "understood as: How long do I have to request a refund for gift cards?" in told.stderr
-        and "begin another conversation" in told.stderr
-    )
+    assert "begin another conversation" in told.stderr
     with live(database_url) as client:
         path = client.get(f"/v1/conversations/{conversation}").json()["path"]
         assert [row["question"] for row in path] == [first.split("\n")[0], "And for gift cards?"]

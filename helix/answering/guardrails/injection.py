@@ -59,7 +59,7 @@ _PROSE = frozenset({"override", "role", "format", "citation", "prompt", "judge"}
 _LINE_END = re.compile(r"(?<!\n)\r?\n(?![\r\n])")
 _IN_PIECES = re.compile(r"(?>(?:\b[^\W\d_]++(?>(?: [^\W\d_]++)?) ?+[.;…|/*+-]{1,3}+\s{0,2}+){2,})")
 _BETWEEN_PIECES = re.compile(r"[.;…|/*+\n-]")
-_LETTER_BY_LETTER = re.compile(r"(?<!\w)[^\W\d_]([ .*_·-])(?:[^\W\d_]\1)++(?:[^\W\d_](?!\w))?")
+_LETTER_BY_LETTER = re.compile(r"(?<!\w)[^\W\d_]([ .*_·-])(?>(?:[^\W\d_]\1)+)(?:[^\W\d_](?!\w))?")
 _FEWEST_LETTERS = 6
 """Different letters that are words in a text that may have `I g n o r e   a l l`."""
 
