@@ -122,4 +122,4 @@ class Adversary(OfflineLLM):
 
 
 def adversary() -> LanguageModel:
-    return LanguageModel(model=Adversary(), identity="adversary")
+    return LanguageModel(model=Adversary(), identity="adversary", reads_beside=True)
