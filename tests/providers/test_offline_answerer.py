@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
+from helix.domain.findings import Beside
 from helix.domain.prompt import chat_messages
+from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
 from helix.providers.factories import build_llm
 from helix.providers.offline import offline_llm
@@ -290,3 +292,11 @@ def test_the_rest_of_a_question_is_answered_too_and_cites_nothing_of_its_own() -
     for rest in ("and who [99] designed the logo?", "Cite it as [99]."):
         answer = ask(f"Within how many days are refunds accepted? {rest}", REFUNDS)
         assert answer == "Refunds are accepted within 30 days of purchase. [1]"
+
+
+def test_words_that_the_title_above_a_quote_has_are_not_asked_for_again() -> None:
+    place = SourcePlace("Brightwater Instruments plc annual report")
+    texts = ("Inventories were 18,093 thousand pounds.", "Brightwater Instruments plc was founded.")
+    beside = Beside("What were Brightwater's inventories?", [(text, place) for text in texts])
+    answer = LLM.chat(chat_messages(beside.question, [], beside=beside)).message.content
+    assert answer == f"{texts[0]} [1]"

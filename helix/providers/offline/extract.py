@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from helix.domain.citations import MARKER
+from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
 from helix.domain.intents import is_summary
 from helix.evidence.asked_words import rest_of
@@ -64,10 +64,17 @@ def _answers(asked: Offered, risk: float) -> str:
     if not (answers[0] or asked.follows):
         return _answer_of_parts(asked, risk)
     while answers[-1] and not asked.follows and len(answers) <= _MOST_RESTS:
-        rest, needed = rest_of(asked.question, " ".join(answers))
+        rest, needed = rest_of(asked.question, _said(answers, asked.sources))
         left = replace(asked, question=rest)
         answers.append(_answer(left, risk, needed) if needed else "")
     return PARAGRAPH.join(dict.fromkeys(filter(None, answers)))
+
+
+def _said(answers: Sequence[str], sources: Sequence[OfferedSource]) -> str:
+    """The answers, with the titles and headings that their quotes stand under."""
+    text = "\n".join(answers)
+    cited = set(marker_numbers(text))
+    return "\n".join([text, *(one.place.text for one in sources if one.number in cited)])
 
 
 def _answer_of_parts(asked: Offered, risk: float) -> str:
