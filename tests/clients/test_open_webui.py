@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import browser
 from tests.support.repository import ROOT
-from tests.support.service_process import environment, eventually
+from tests.support.service_process import end, environment, eventually
 
 __all__ = ["browser"]
 pytestmark = [pytest.mark.clients, pytest.mark.timeout(900)]
@@ -61,12 +61,7 @@ def webui(server: str, folder: Path) -> Iterator[str]:
         assert eventually(is_up, 500), log.read_text()[-3000:]
         yield address
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=40)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 def test_its_page_asks_and_leads_to_the_characters(webui: str, browser: Browser) -> None:

@@ -7,7 +7,6 @@ import random
 import resource
 import selectors
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +17,9 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from helix.overload import connections
-from helix.overload.connections import LimitedConnection
 from tests.overload.test_connections import HEAD, LARGE
 from tests.overload.test_connections import application as small_answers
+from tests.support.live_server import limited
 
 SECONDS = 2.0
 """Each of the server's limits in time, in these tests."""
@@ -54,20 +53,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
         monkeypatch.setattr(connections, name, SECONDS)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
-    config = uvicorn.Config(
-        application, port=0, http=LimitedConnection, lifespan="off", log_level="critical",
-        backlog=4096,
-    )  # fmt: skip
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, daemon=True)
-    thread.start()
-    while not running.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    yield running
-    running.should_exit = True
-    thread.join(timeout=10)
-    assert not thread.is_alive()
+    with limited(application, backlog=4096) as running:
+        yield running
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from collections.abc import Iterator
 
@@ -14,7 +13,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from helix.overload import connections
-from helix.overload.connections import LimitedConnection
+from tests.support.live_server import limited
 
 SECONDS = 1.0
 """The span in which a body must get on, in these tests."""
@@ -37,20 +36,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[uvicorn.Server]:
     """A server of short limits that holds few connections."""
     monkeypatch.setattr(connections, "BODY_SECONDS", SECONDS)
     monkeypatch.setattr(connections, "most_connections", lambda: 8)
-    config = uvicorn.Config(
-        refusing, port=0, http=LimitedConnection, lifespan="off", log_level="critical",
-        timeout_keep_alive=60,
-    )  # fmt: skip
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, daemon=True)
-    thread.start()
-    while not running.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    yield running
-    running.should_exit = True
-    thread.join(timeout=10)
-    assert not thread.is_alive()
+    with limited(refusing, timeout_keep_alive=60) as running:
+        yield running
 
 
 def _refused(server: uvicorn.Server) -> socket.socket:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
-import numpy as np
 import pytest
 from llama_index.core.base.llms.types import (
     ChatMessage,
@@ -19,22 +16,17 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 from llama_index.core.llms.custom import CustomLLM
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
-from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.anthropic import finish_reason as anthropic_reason
 from helix.providers.base import Usage, usage_of
-from helix.providers.factories import build_embedder, build_llm
+from helix.providers.factories import build_llm
 from helix.providers.ollama import finish_reason as ollama_reason
 from helix.providers.openai import finish_reason as openai_reason
-from helix.providers.retries import PATIENT
-from helix.providers.vendor_models import PaddedEmbedding
 from tests.support.vendor_packages import (
     CHATS,
-    EMBEDDINGS,
     KEY,
-    LetterEmbedding,
     install,
     settings,
 )
@@ -302,109 +294,3 @@ def test_a_model_that_the_vendors_class_does_not_know_is_refused_at_once(
     with pytest.raises(SettingsError, match="check the model's name") as caught:
         build_llm(settings(llm="anthropic:unheard-of"))
     assert KEY not in str(caught.value)
-
-
-# --- embeddings
-
-
-@pytest.mark.parametrize("width", [26, 1536])
-async def test_narrow_vectors_are_padded_and_scaled_without_changing_a_cosine(width: int) -> None:
-    inner = LetterEmbedding(width=width)
-    padded = PaddedEmbedding(inner, "tiny:letters")
-    texts = ["abba", "cabbage", "zebra"]
-    plain = np.array([inner.get_text_embedding(text) for text in texts])
-    plain /= np.linalg.norm(plain, axis=1, keepdims=True)
-    blocking = np.array(padded.get_text_embedding_batch(texts))
-    waiting = np.array(await padded.aget_text_embedding_batch(texts))
-    assert blocking.shape == (3, EMBEDDING_DIMENSIONS)
-    assert np.array_equal(blocking, waiting)
-    assert np.allclose(np.linalg.norm(blocking, axis=1), 1)
-    assert np.allclose(blocking @ blocking.T, plain @ plain.T)
-    assert padded.get_query_embedding("abba") == await padded.aget_query_embedding("abba")
-    assert np.allclose(padded.get_text_embedding("abba"), blocking[0])
-    assert np.allclose(await padded.aget_text_embedding("abba"), blocking[0])
-
-
-async def test_wider_vectors_are_refused() -> None:
-    padded = PaddedEmbedding(LetterEmbedding(width=3072), "tiny:wide")
-    with pytest.raises(SettingsError, match="tiny:wide gives vectors of 3072 numbers"):
-        padded.get_query_embedding("abba")
-    with pytest.raises(SettingsError, match="at most 1536"):
-        await padded.aget_text_embedding_batch(["abba"])
-
-
-async def test_a_vector_without_direction_or_a_failing_vendor_is_an_upstream_error() -> None:
-    with pytest.raises(UpstreamError, match="zeros"):
-        PaddedEmbedding(LetterEmbedding(), "tiny:letters").get_text_embedding("42")
-    broken = PaddedEmbedding(LetterEmbedding(fails=True), "tiny:letters")
-    for embed in (broken.aget_query_embedding, broken.aget_text_embedding):
-        with pytest.raises(
-            UpstreamError, match=r"tiny:letters failed \(ConnectionError\)"
-        ) as caught:
-            await embed("abba")
-        assert KEY not in str(caught.value)
-
-
-class Busy(Exception):
-    """The error of a vendor's client: a status, and the response with its headers."""
-
-    def __init__(self, status: int | None, retry_after: str | None = None, code: str = "") -> None:
-        super().__init__(f"{status} for {KEY}")
-        self.status_code = status
-        self.code = code
-        headers = {} if retry_after is None else {"Retry-After": retry_after}
-        self.response = SimpleNamespace(headers=httpx.Headers(headers))
-
-
-class BusyEmbedding(LetterEmbedding):
-    """Fails as often as it is told to; ``requests`` counts."""
-
-    failures: list[Any] = Field(default_factory=list)
-    requests: int = 0
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        self.requests += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        return super()._get_text_embeddings(texts)
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return self._get_text_embeddings(texts)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
-    monkeypatch: pytest.MonkeyPatch, asynchronous: bool
-) -> None:
-    fast = replace(PATIENT, first_wait=0.001)
-    monkeypatch.setattr("helix.providers.integrations.PATIENT", fast)
-    options: dict[str, Any] = {}
-
-    def embedding(**given: Any) -> BusyEmbedding:
-        options.update(given)
-        return BusyEmbedding()
-
-    install(monkeypatch, EMBEDDINGS["openai"].module, "OpenAIEmbedding", embedding)
-
-    async def attempts(failures: list[Any], patient: bool) -> tuple[int, bool]:
-        name = settings(embedder="openai:some-model")
-        model: Any = build_embedder(name, patient=patient).model
-        assert (options["max_retries"] == 0) is patient
-        model._inner.failures = [*failures]
-        try:
-            if asynchronous:
-                await model.aget_text_embedding_batch(["abba"])
-            else:
-                model.get_text_embedding_batch(["abba"])
-        except UpstreamError:
-            return model._inner.requests, False
-        return model._inner.requests, True
-
-    assert await attempts([Busy(503)] * 4, patient=True) == (5, True)
-    assert await attempts([Busy(429), ConnectionError("refused")], patient=True) == (3, True)
-    assert await attempts([Busy(503)] * 5, patient=True) == (5, False)
-    assert await attempts([Busy(429, "0"), Busy(503, "31")], patient=True) == (2, False)
-    assert await attempts([Busy(401)], patient=True) == (1, False)
-    assert await attempts([Busy(429, code="insufficient_quota")], patient=True) == (1, False)
-    assert await attempts([TimeoutError()], patient=True) == (1, False)
-    assert await attempts([Busy(503)], patient=False) == (1, False)

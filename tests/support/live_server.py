@@ -13,6 +13,7 @@ import httpx
 import psycopg
 import uvicorn
 from psycopg.types.json import Jsonb
+from starlette.types import ASGIApp
 
 from helix.app import create_app
 from helix.overload.connections import LimitedConnection
@@ -53,6 +54,25 @@ def live(database_url: str, **settings: object) -> Iterator[httpx.Client]:
     finally:
         server.should_exit = True
         thread.join(timeout=30)
+
+
+@contextmanager
+def limited(application: ASGIApp, **options: Any) -> Iterator[uvicorn.Server]:
+    """A server of ``application`` with the limits of connections, in a thread; ``options`` are
+    uvicorn's."""
+    config = uvicorn.Config(
+        application, port=0, http=LimitedConnection, lifespan="off", log_level="critical", **options
+    )
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.01)
+    yield running
+    running.should_exit = True
+    thread.join(timeout=10)
+    assert not thread.is_alive()
 
 
 def make_ready(

@@ -96,12 +96,17 @@ def serving(**values: str) -> Iterator[Service]:
             _wait_until_up(service)
             yield service
         finally:
-            process.terminate()
-            try:
-                process.wait(timeout=40)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
+
+
+def end(process: Process | subprocess.Popen[bytes]) -> None:
+    """Ask a process to end, and kill it where it has not after 40 s."""
+    process.terminate()
+    try:
+        process.wait(timeout=40)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _wait_until_up(service: Service) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pygments.lexer import Lexer
@@ -127,10 +128,9 @@ def _shell_word(word: str, at: int, begins: bool) -> Iterator[Found]:
 def _own_names(code: str, lexer: Lexer, tokens: Lexed) -> frozenset[str]:
     """Names that the code defines itself: by Python's parser, else by the order of its tokens."""
     if "python" in lexer.aliases:
-        try:
+        # code of a session with prompts, or cut, is not Python
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             return frozenset(_bound(ast.parse(code)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            pass  # of a session with prompts, or cut
     return frozenset(_assigned(tokens))
 
 

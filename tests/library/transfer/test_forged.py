@@ -69,12 +69,16 @@ def checked_columns(folder: Path) -> list[str]:
     return list(manifest["tables"]["documents"]["columns"])
 
 
-def refused(connection: Any, folder: Path, url: str, why: str) -> None:
-    """The import as a new tenant, whose name another's begins with, changes nothing."""
+def refusal(connection: Any, folder: Path, url: str) -> str:
+    """The reason why an import as a new tenant, whose name another's begins with, is refused.
+
+    It changes nothing.
+    """
     before = all_rows(url)
-    with pytest.raises(TransferFailed, match=why):
+    with pytest.raises(TransferFailed) as caught:
         import_tenant(connection, folder, "acme-co", checked(folder))
     assert all_rows(url) == before
+    return str(caught.value)
 
 
 def test_an_export_as_it_was_made_comes_in(connection: Any, folder: Path) -> None:
@@ -90,7 +94,7 @@ def test_no_row_becomes_another_tenants(
     connection: Any, folder: Path, module_database_url: str, whose: Any
 ) -> None:
     forge(folder, "documents", lambda row: row.update(tenant_id=whose))
-    refused(connection, folder, module_database_url, "is no whole export")
+    assert "is no whole export" in refusal(connection, folder, module_database_url)
 
 
 def test_rows_that_do_not_say_whose_they_are_stay_out(
@@ -101,7 +105,7 @@ def test_rows_that_do_not_say_whose_they_are_stay_out(
         *json.loads((folder / "manifest.json").read_text())["tables"]["documents"]["columns"]
     ]
     sign(folder, "documents", columns=[name for name in columns if name != "tenant_id"])
-    refused(connection, folder, module_database_url, "whose its rows are")
+    assert "whose its rows are" in refusal(connection, folder, module_database_url)
 
 
 @pytest.mark.parametrize("table", ["documents", "messages"])
@@ -109,7 +113,7 @@ def test_no_number_of_later_rows_is_taken(
     connection: Any, folder: Path, module_database_url: str, table: str
 ) -> None:
     forge(folder, table, lambda row: row.update(id=MOST_ID + 7))
-    refused(connection, folder, module_database_url, table)
+    assert table in refusal(connection, folder, module_database_url)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_nothing_beside_the_folder_is_read(
     for row, why in forged:
         (folder / "tables" / "files.jsonl").write_text(json.dumps(row) + "\n")
         sign(folder, "files", columns=["tenant_id", "content_hash"])
-        refused(connection, folder, module_database_url, why)
+        assert why in refusal(connection, folder, module_database_url)
 
 
 def test_links_devices_and_pipes_are_no_tables(folder: Path, tmp_path: Path) -> None:
