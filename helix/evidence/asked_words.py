@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
 from helix.evidence.features import EXACT
-from helix.evidence.words import Vocabulary, Word, words_of
+from helix.evidence.words import SAYS_MUCH, SAYS_NOTHING, Vocabulary, Word, words_of
 
-_SAYS_NOTHING, _SAYS_MUCH = 4.0, 7.0
-"""WordLlama's weights up to which a word is a function word, and from which on it says much."""
 _MUCH_LEFT = 4.0
 """The weight above a function word's of a word of a question that is asked for again."""
 
@@ -18,18 +16,16 @@ _MUCH_LEFT = 4.0
 def heaviest(text: str) -> str:
     """The word of a text that says most, by its form; '' where none says much."""
     forms = {word.form for word in words_of(text)}
-    says = {form: weight for form, weight in _weights(forms).items() if weight > _SAYS_MUCH}
+    says = {form: weight for form, weight in _weights(forms).items() if weight > SAYS_MUCH}
     return max(says, key=lambda form: says[form], default="")
 
 
-def is_met(form: str, others: Iterable[str]) -> bool:
+def is_met(form: str, others: Collection[str]) -> bool:
     """True if one of ``others`` is the word ``form`` or begins alike; of '' always."""
-    vocabulary = Vocabulary([words_of(form), words_of(" ".join(others))])
-    if not form:
+    if not form or form in others:
         return True
-    return bool((vocabulary.likeness([vocabulary.place_of[form]])[0, 1:] >= EXACT).any()) or (
-        form in others
-    )
+    vocabulary = Vocabulary([words_of(form), words_of(" ".join(others))])
+    return bool((vocabulary.likeness([vocabulary.place_of[form]])[0, 1:] >= EXACT).any())
 
 
 def rest_of(question: str, said: str) -> tuple[str, str]:
@@ -45,7 +41,7 @@ def rest_of(question: str, said: str) -> tuple[str, str]:
         return "", ""
     alike = vocabulary.likeness(places)[:, [vocabulary.place_of[word.form] for word in told]]
     met = np.asarray((alike >= EXACT).any(axis=1))
-    says = np.maximum(vocabulary.weights[places] - _SAYS_NOTHING, 0)
+    says = np.maximum(vocabulary.weights[places] - SAYS_NOTHING, 0)
     left = np.where(met, 0, says)
     if left.max() < _MUCH_LEFT or not met.any():
         return "", ""

@@ -14,14 +14,12 @@ from functools import lru_cache
 from math import log
 from typing import Protocol
 
-from helix.evidence.words import Vocabulary, words_of
+from helix.evidence.words import SAYS_MUCH, SAYS_NOTHING, Vocabulary, words_of
 from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
 from helix.language.rows import INWARDS
 
-_SAYS_NOTHING, _SAYS_MUCH = 4.0, 7.0
-"""WordLlama's weights up to which a word is a function word, and from which on it says much."""
 _IN_GROUP, _IN_CAPTION, _STRANGE = 0.9, 0.5, 0.1
 """The weight of a word in a row's group or column, in the caption, and in a column unasked."""
 _UNSEEN = 3
@@ -139,7 +137,7 @@ def _telling(text: str) -> dict[str, float]:
     """By meaning how much each word of a text says, 0.1 to 1."""
     found = words_of(text)
     vocabulary = Vocabulary([found])
-    says = (vocabulary.weights - _SAYS_NOTHING) / (_SAYS_MUCH - _SAYS_NOTHING)
+    says = (vocabulary.weights - SAYS_NOTHING) / (SAYS_MUCH - SAYS_NOTHING)
     return {
         meaning: min(max(float(says[vocabulary.place_of[word.form]]), 0.1), 1.0)
         for word in found

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from helix.evidence.vectors import WIDTH, Vectors, word_vectors
 from helix.language.text_cache import MEBIBYTE, text_cache
 
+SAYS_NOTHING, SAYS_MUCH = 4.0, 7.0
+"""WordLlama's weights up to which a word is a function word, and from which on it says much."""
+
 Floats = NDArray[np.float32]
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
