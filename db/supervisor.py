@@ -198,6 +198,7 @@ class Supervisor:
         """
         prefix = ".helix-initdb-"
         for leftover in self.layout.directory.glob(prefix + "*"):
+            _end_initdb(leftover)  # it would go on writing into what is removed here
             shutil.rmtree(leftover, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix=prefix, dir=self.layout.directory))
         binaries, account = self._binaries(), self._account()
@@ -291,6 +292,22 @@ def _clear_leftovers(pgdata: Path) -> None:
             process.kill()
     _await_end(leftovers, seconds=10)
     pid_file.unlink(missing_ok=True)
+
+
+def _end_initdb(directory: Path) -> None:
+    """Kill an initdb whose supervisor was killed, and the postgres that it runs in ``directory``.
+
+    Both were sent a signal as the supervisor died, but take a moment to end. We hold
+    ``supervisor.lock``, so none of them is anybody's.
+    """
+    left = []
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] in ("initdb", "postgres"):
+            with contextlib.suppress(psutil.Error):  # ended meanwhile, or not ours to look at
+                if str(directory) in (process.cwd(), *process.cmdline()):
+                    process.kill()
+                    left.append(process)
+    _await_end(left, seconds=10)
 
 
 def _await_end(processes: list[psutil.Process], seconds: float) -> None:
