@@ -1,4 +1,4 @@
-"""``python -m evals.evidence.table --data DIR``: the one table of EVIDENCE.md.
+"""``python -m evals.evidence.table --data DIR``: the rows that EVIDENCE.md has by set.
 
 Every set is asked, or its claims proved, on the path that serves; what was measured is kept in
 build/evidence, so that the same command goes on where it ended. ``--rows`` measures nothing and
