@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 19 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 20 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 19) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 20) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -533,6 +533,118 @@ COMMENT ON COLUMN run_files.document_id IS 'documents.id, known before the docum
 COMMENT ON COLUMN run_files.done IS 'of total: pages read, then chunks embedded';
 COMMENT ON COLUMN run_files.tags IS 'for its document; null: those it has';
 
+-- --- people -------------------------------------------------------------------------------------
+
+-- Persons of the server, whatever the tenants that they are members of. None of these tables has a
+-- policy: helix_app sees none of them, but by the functions below.
+CREATE TABLE IF NOT EXISTS people (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    email         text        NOT NULL UNIQUE CHECK (email <> '' AND email = lower(email)),
+    name          text        NOT NULL DEFAULT '',
+    password_hash text,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    disabled_at   timestamptz
+);
+ALTER TABLE people ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN people.password_hash IS
+    'argon2id, with its parameters; null: no password opens the account';
+
+-- Who somebody is at a provider of OpenID Connect: its subject stays, an address may change hands.
+CREATE TABLE IF NOT EXISTS identities (
+    issuer     text        NOT NULL CHECK (issuer <> ''),
+    subject    text        NOT NULL CHECK (subject <> ''),
+    person_id  bigint      NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (issuer, subject)
+);
+ALTER TABLE identities ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS identities_person ON identities (person_id);
+COMMENT ON COLUMN identities.issuer IS 'a provider''s, or proxy: told by a trusted proxy';
+
+CREATE TABLE IF NOT EXISTS members (
+    tenant_id text        NOT NULL CHECK (tenant_id <> ''),
+    person_id bigint      NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+    role      text        NOT NULL CHECK (role IN ('owner', 'editor', 'reader')),
+    added_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, person_id)
+);
+ALTER TABLE members ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS members_person ON members (person_id);
+COMMENT ON COLUMN members.role IS 'a set of scopes (helix/serving/key_scopes.py)';
+
+CREATE TABLE IF NOT EXISTS groups (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    name       text        NOT NULL CHECK (name <> ''),
+    source     text        NOT NULL DEFAULT 'local' CHECK (source <> ''),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (tenant_id, id),
+    UNIQUE (tenant_id, source, name)
+);
+ALTER TABLE groups ENABLE ROW LEVEL SECURITY;
+COMMENT ON COLUMN groups.source IS
+    'local: its members are chosen by hand; else the issuer whose claim says who they are';
+
+-- Nobody is in a group of a tenant that they are no member of.
+CREATE TABLE IF NOT EXISTS group_members (
+    tenant_id text   NOT NULL CHECK (tenant_id <> ''),
+    group_id  bigint NOT NULL,
+    person_id bigint NOT NULL,
+    PRIMARY KEY (tenant_id, group_id, person_id),
+    FOREIGN KEY (tenant_id, group_id) REFERENCES groups (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE
+);
+ALTER TABLE group_members ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS group_members_person ON group_members (tenant_id, person_id);
+
+-- A browser that somebody signed in with. Its token has 256 random bits, as a key has.
+CREATE TABLE IF NOT EXISTS sessions (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    token_hash text        NOT NULL UNIQUE,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    person_id  bigint      NOT NULL,
+    csrf       text        NOT NULL CHECK (csrf <> ''),
+    method     text        NOT NULL CHECK (method <> ''),
+    id_token   text        NOT NULL DEFAULT '',
+    address    text        NOT NULL DEFAULT '',
+    client     text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    used_at    timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    revoked_at timestamptz,
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE
+);
+ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS sessions_person ON sessions (person_id);
+CREATE INDEX IF NOT EXISTS sessions_member ON sessions (tenant_id, person_id);
+CREATE INDEX IF NOT EXISTS sessions_end ON sessions (expires_at);
+COMMENT ON COLUMN sessions.token_hash IS 'SHA-256 of the cookie''s token, in hex';
+COMMENT ON COLUMN sessions.tenant_id IS 'whose documents it opens now, of those of the person';
+COMMENT ON COLUMN sessions.method IS 'password, link, or the issuer that said who it is';
+COMMENT ON COLUMN sessions.id_token IS 'of the provider, which is given it back at signing out';
+COMMENT ON COLUMN sessions.client IS 'the browser''s name, for people to tell sessions apart';
+COMMENT ON COLUMN sessions.used_at IS 'to the minute: it is not written at every request';
+
+-- A link that makes an account, or sets the password of one; it opens something once.
+CREATE TABLE IF NOT EXISTS invitations (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    token_hash text        NOT NULL UNIQUE,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    email      text        NOT NULL DEFAULT '' CHECK (email = lower(email)),
+    role       text        NOT NULL CHECK (role IN ('owner', 'editor', 'reader')),
+    person_id  bigint      REFERENCES people (id) ON DELETE CASCADE,
+    created_by bigint      REFERENCES people (id) ON DELETE SET NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    used_at    timestamptz
+);
+ALTER TABLE invitations ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS invitations_tenant ON invitations (tenant_id, id);
+CREATE INDEX IF NOT EXISTS invitations_person ON invitations (person_id);
+CREATE INDEX IF NOT EXISTS invitations_author ON invitations (created_by);
+COMMENT ON COLUMN invitations.email IS 'empty: whoever has the link says their own';
+COMMENT ON COLUMN invitations.person_id IS 'whose password it sets; null: it makes an account';
+
 -- --- keys and contacts --------------------------------------------------------------------------
 
 -- Keys to the HTTP API: 256 random bits each, so one round of SHA-256 is enough to keep of them.
@@ -547,21 +659,31 @@ CREATE TABLE IF NOT EXISTS api_keys (
     scopes     text[]      NOT NULL DEFAULT '{ask,read,write,admin}'
                CHECK (scopes <> '{}' AND scopes <@ '{ask,read,write,admin}'),
     expires_at timestamptz,
-    used_at    timestamptz
+    used_at    timestamptz,
+    person_id  bigint      REFERENCES people (id) ON DELETE CASCADE,
+    space_ids  bigint[]
 );
 -- Without a policy: helix_app sees none of them, but by the function below.
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN api_keys.hint IS 'its first characters, for people to tell keys apart';
 COMMENT ON COLUMN api_keys.key_hash IS 'SHA-256 of the key, in hex';
+CREATE INDEX IF NOT EXISTS api_keys_person ON api_keys (person_id);
 COMMENT ON COLUMN api_keys.used_at IS 'to the minute: it is not written at every request';
+COMMENT ON COLUMN api_keys.person_id IS 'whose personal access token it is; null: the tenant''s';
+COMMENT ON COLUMN api_keys.space_ids IS 'the only spaces that it opens; null: all that it may';
 
--- What a key opens now; no row where it opens nothing, or no longer.
+-- What a key opens now; no row where it opens nothing, or no longer. A person's opens what their
+-- role in the tenant allows, and nothing once they are disabled or no member.
 CREATE OR REPLACE FUNCTION opened_by_key(hashed text)
-RETURNS TABLE (id bigint, tenant text, scopes text[], name text)
+RETURNS TABLE (id bigint, tenant text, scopes text[], name text,
+    person_id bigint, role text, space_ids bigint[])
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-    SELECT k.id, k.tenant_id, k.scopes, k.name FROM api_keys k
+    SELECT k.id, k.tenant_id, k.scopes, k.name, k.person_id, m.role, k.space_ids
+    FROM api_keys k LEFT JOIN people p ON p.id = k.person_id AND p.disabled_at IS NULL
+        LEFT JOIN members m ON m.tenant_id = k.tenant_id AND m.person_id = p.id
     WHERE k.key_hash = hashed AND k.revoked_at IS NULL
         AND (k.expires_at IS NULL OR k.expires_at > now())
+        AND (k.person_id IS NULL OR m.role IS NOT NULL)
 $$;
 
 -- The same for a server of version 6 or earlier, which knows no scopes and may still be running
@@ -570,6 +692,17 @@ CREATE OR REPLACE FUNCTION tenant_of_key(hashed text) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     SELECT k.tenant FROM opened_by_key(hashed) k
     WHERE k.scopes @> '{ask,read,write,admin}'
+$$;
+
+-- What a session opens now; no row where it opens nothing, or no longer. ``idle`` is the longest
+-- time that it may be unused.
+CREATE OR REPLACE FUNCTION opened_by_session(hashed text, idle interval)
+RETURNS TABLE (id bigint, tenant text, person_id bigint, role text, name text, email text, csrf text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT s.id, s.tenant_id, s.person_id, m.role, p.name, p.email, s.csrf
+    FROM sessions s JOIN members m USING (tenant_id, person_id) JOIN people p ON p.id = s.person_id
+    WHERE s.token_hash = hashed AND s.revoked_at IS NULL AND p.disabled_at IS NULL
+        AND s.expires_at > now() AND s.used_at + idle > now()
 $$;
 
 -- Who changed what, which key came from where, and who was refused; no text, no question
@@ -581,6 +714,7 @@ CREATE TABLE IF NOT EXISTS audit_events (
     kind      text        NOT NULL
               CHECK (kind IN ('write', 'key_use', 'refusal', 'command', 'dropped')),
     key_id    bigint,
+    person_id bigint,
     address   text        NOT NULL DEFAULT '',
     action    text        NOT NULL,
     object    text        NOT NULL DEFAULT '',
@@ -1152,8 +1286,8 @@ COMMENT ON COLUMN study_reviews.before IS 'the card before it, to undo it; null:
 
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
-    tenant_of_key, opened_by_key, any_chunks, purge_cache, lexical_chunks, forget_in_answers,
-    forget_in_messages FROM PUBLIC;
+    tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
+    forget_in_answers, forget_in_messages FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
 -- Whatever the version. It changes nothing where all is there.
@@ -1178,14 +1312,15 @@ END $$;
 
 -- The second wall between tenants: whatever a statement forgets, helix_app sees and writes its
 -- tenant's rows only. A dump that was restored where there was no such role has row security and
--- no policy. Keys, the audit log and what was used get none: helix_app sees nothing of them.
+-- no policy. Keys, people, the audit log and what was used get none: helix_app sees nothing of them.
 DO $$
 DECLARE
     walled regclass;
 BEGIN
     FOR walled IN SELECT oid FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
-            AND relname <> ALL ('{api_keys,audit_events,usage_counts}')
+            AND relname <> ALL ('{api_keys,audit_events,usage_counts,people,identities,members,groups,'
+                'group_members,sessions,invitations}')
             AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = 'tenant')
     LOOP
         EXECUTE format(
@@ -1202,7 +1337,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, documen
 GRANT SELECT ON term_statistics, embedding_change TO helix_app;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq TO helix_app;
-GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, any_chunks, purge_cache, lexical_chunks TO helix_app;
+GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks TO helix_app;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

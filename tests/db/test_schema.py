@@ -81,3 +81,34 @@ def test_a_vector_of_another_width_is_rejected(connection: psycopg.Connection) -
     metadata = json.dumps({"document_id": str(add_document(connection)), "ordinal": 0})
     with pytest.raises(psycopg.errors.DataException, match="expected 1536 dimensions"):
         connection.execute(INSERT_CHUNK, (TEXT, metadata, "node", "[1,0]"))
+
+
+def test_a_person_is_in_groups_and_sessions_of_tenants_that_they_are_members_of(
+    connection: psycopg.Connection,
+) -> None:
+    def into(table: str, columns: str, values: str) -> None:
+        connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})")
+
+    into("people", "email", "'ada@example.com'")
+    into("members", "tenant_id, person_id, role", "'a', 1, 'reader'")
+    into("groups", "tenant_id, name", "'a', 'all'")
+    into("groups", "tenant_id, name", "'b', 'all'")
+    session = "token_hash, tenant_id, person_id, csrf, method, expires_at"
+    into("group_members", "tenant_id, group_id, person_id", "'a', 1, 1")
+    into("sessions", session, "'1', 'a', 1, 'c', 'password', now()")
+    for table, columns, values in (
+        ("group_members", "tenant_id, group_id, person_id", "'a', 2, 1"),
+        ("group_members", "tenant_id, group_id, person_id", "'b', 2, 1"),
+        ("sessions", session, "'2', 'b', 1, 'c', 'password', now()"),
+    ):
+        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+            into(table, columns, values)
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        into("people", "email", "'ada@example.com'")
+    for email in ("Ada@example.com", ""):
+        with pytest.raises(psycopg.errors.CheckViolation):
+            into("people", "email", f"'{email}'")
+    with pytest.raises(psycopg.errors.CheckViolation):
+        into("members", "tenant_id, person_id, role", "'b', 1, 'admin'")
+    connection.execute("DELETE FROM members")
+    assert count(connection, "group_members") == count(connection, "sessions") == 0

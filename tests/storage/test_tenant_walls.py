@@ -20,9 +20,13 @@ from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, write
 from tests.support.wire.gemini import word_vector
 
-NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version"}
-"""Tables without a tenant's data: the cache is keyed by a hash of the text."""
-WITHOUT_POLICY = {"api_keys", "audit_events", "usage_counts"}
+NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version",
+           "people", "identities"}  # fmt: skip
+"""Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
+WITHOUT_POLICY = {
+    "api_keys", "audit_events", "usage_counts", "members", "groups", "group_members", "sessions",
+    "invitations",
+}  # fmt: skip
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
     "study_reviews", "study_cards", "study_attempts", "study_sources", "study_items", "study_sets",
@@ -33,8 +37,8 @@ WALLED = (  # in an order that they can be emptied in
     "progress_sessions",    "progress_days", "progress_counts", "progress_totals",
 )  # fmt: skip
 DEFINERS = {
-    "tenant_of_key", "opened_by_key", "any_chunks", "purge_cache", "lexical_chunks",
-    "forget_in_answers", "forget_in_messages",
+    "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
+    "lexical_chunks", "forget_in_answers", "forget_in_messages",
 }  # fmt: skip
 
 _OURS = """
@@ -321,8 +325,8 @@ def test_who_says_no_tenant_sees_nothing(seeded: str) -> None:
 
 
 @pytest.mark.parametrize("statement", ["SELECT FROM {}", "DELETE FROM {}", "TRUNCATE {}"])
-def test_keys_audit_log_and_usage_are_not_to_be_seen(seeded: str, statement: str) -> None:
-    for table in sorted(WITHOUT_POLICY):
+def test_keys_people_and_the_audit_log_are_not_to_be_seen(seeded: str, statement: str) -> None:
+    for table in sorted(WITHOUT_POLICY | {"people", "identities"}):
         with _owner(seeded) as connection:
             become(connection, "a")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

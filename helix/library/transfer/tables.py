@@ -75,6 +75,11 @@ LEFT_OUT: Mapping[str, str] = {
     "run_files": "as runs",
     "message_events": "how an answer was streamed, kept for a week; the answer is in messages",
     "api_keys": "keys open one installation",
+    "members": "people are the installation's, and whom it lets in",
+    "groups": "as members",
+    "group_members": "as members",
+    "sessions": "as members",
+    "invitations": "as members",
     "audit_events": "what happened at one installation",
     "usage_counts": "what was used of one installation's limits",
 }

@@ -43,6 +43,12 @@ LEFT = (
     "DELETE FROM progress_days WHERE tenant_id = %s",
     "DELETE FROM progress_counts WHERE tenant_id = %s",
     "DELETE FROM progress_totals WHERE tenant_id = %s",
+    "DELETE FROM invitations WHERE tenant_id = %s",
+    "DELETE FROM groups WHERE tenant_id = %s",
+    # and the people who are members of no other
+    "WITH gone AS (DELETE FROM members WHERE tenant_id = %s RETURNING person_id, tenant_id)"
+    " DELETE FROM people p USING gone g WHERE p.id = g.person_id AND NOT EXISTS"
+    " (SELECT FROM members m WHERE m.person_id = p.id AND m.tenant_id <> g.tenant_id)",
     "DELETE FROM audit_events WHERE tenant_id = %s",
     "DELETE FROM usage_counts WHERE tenant_id = %s",
 )
