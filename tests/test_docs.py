@@ -40,11 +40,11 @@ def test_decisions_are_numbered_and_indexed_under_their_titles() -> None:
         f"{n:04}" for n in range(1, 1 + len(DECISIONS))
     ]
     rows = [
-        f"| [{page.name[:4]}]({page.name}) | {page.read_text().splitlines()[0][8:]} |"
+        f"- [{page.name[:4]}]({page.name}) {page.read_text().splitlines()[0][8:]}"
         for page in DECISIONS
     ]
     index = (ROOT / "docs" / "decisions" / "README.md").read_text()
-    assert [line for line in index.splitlines() if line.startswith("| [")] == rows
+    assert [line for line in index.splitlines() if line.startswith("- [")] == rows
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
