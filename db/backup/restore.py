@@ -36,7 +36,7 @@ SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
     AND conparentid = 0 AND conrelid = ANY(%s::regclass[])
 """
-_BYTES_OF_A_VECTOR = 1536 * 4 + 2048  # and its share of the graph
+_BYTES_OF_A_VECTOR = 1536 * 2 + 2048  # at half precision, and its share of the graph
 _LEAST_MB, _MOST_MB = 64, 1024
 
 
@@ -144,7 +144,7 @@ def _without_checks(connection: psycopg.Connection, tables: list[str]) -> Iterat
     change = sql.SQL("ALTER TABLE {} {} TRIGGER USER")
     for table in tables:
         connection.execute(change.format(sql.Identifier(table), sql.SQL("DISABLE")))
-    yield
+    yield  # no `finally`: what raises here rolls all of it back
     for table in tables:
         connection.execute(change.format(sql.Identifier(table), sql.SQL("ENABLE")))
     for table, name, definition in references:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from helix.agent.gate import gate_of
+from helix.agent.gathering import BoundReached, Bounds, Gathering
 from helix.agent.ledger import Ledger
 from helix.agent.plan_driver import follow_plan
 from helix.agent.replay_planner import ReplayPlanner
-from helix.agent.run import BoundReached, Bounds, Run
 from helix.agent.tool import AnyTool, ToolContext
 from helix.agent.tools import TOOLS
 from helix.answering.gatherer import Event
@@ -27,8 +27,8 @@ from helix.settings import Settings
 SEARCH = "search_library"
 """The tool that searches for the question itself where no tool was called."""
 
-Drive = Callable[[Run], Awaitable[None]]
-"""Chooses and makes the calls of a run until it has enough."""
+Drive = Callable[[Gathering], Awaitable[None]]
+"""Chooses and makes the calls of a gathering until it has enough."""
 _logger = logging.getLogger(__name__)
 
 
@@ -36,8 +36,8 @@ _logger = logging.getLogger(__name__)
 class Agent:
     """Gathers sources with tools; ``drive`` chooses the calls: a model, or a plan.
 
-    An agent has no state of a single answer: each gathering has a Run of its own. The agent keeps
-    the tasks of cancelled gatherings until they have ended.
+    An agent has no state of a single answer: that is in a Gathering each. The agent keeps the tasks
+    of cancelled gatherings until they have ended.
     """
 
     drive: Drive
@@ -49,59 +49,62 @@ class Agent:
     _stopping: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def gather(self, question: ReadQuestion) -> AsyncGenerator[Event | Retrieval, None]:
-        """Yield the events of a gathering, then its Retrieval; see answering.gathering.Gatherer.
+        """Yield the events of a gathering, then its Retrieval; see answering.gatherer.Gatherer.
 
         A gathering that reaches a bound, or whose model fails, ends with the sources found so far.
         """
-        run = self._run(question)
-        gathering = asyncio.create_task(self._gather(run))
-        gathering.add_done_callback(lambda _: run.events.put_nowait(None))
+        gathering = self._new_gathering(question)
+        task = asyncio.create_task(self._gather(gathering))
+        task.add_done_callback(lambda _: gathering.events.put_nowait(None))
         try:
-            while (event := await run.events.get()) is not None:
+            while (event := await gathering.events.get()) is not None:
                 yield event
-            await gathering
-            retrieval = await self._retrieval(run)
-            while not run.events.empty() and (event := run.events.get_nowait()) is not None:
+            await task
+            retrieval = await self._retrieval(gathering)
+            while (
+                not gathering.events.empty()
+                and (event := gathering.events.get_nowait()) is not None
+            ):
                 yield event
         finally:
-            await self._stop(gathering)
+            await self._stop(task)
         yield retrieval
 
-    async def _stop(self, gathering: asyncio.Task[None]) -> None:
+    async def _stop(self, task: asyncio.Task[None]) -> None:
         """Cancel a gathering and wait for its end, even where the waiting task is cancelled too."""
-        gathering.cancel()
-        self._stopping.add(gathering)
-        gathering.add_done_callback(self._stopping.discard)
-        await asyncio.wait({gathering})
+        task.cancel()
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+        await asyncio.wait({task})
 
-    def _run(self, question: ReadQuestion) -> Run:
+    def _new_gathering(self, question: ReadQuestion) -> Gathering:
         asked = question.asked
         context = ToolContext(
             question.text, asked.text, asked.scope, self.retriever,
             self.library.of(asked.scope.tenant), Ledger(), self.settings, asked.time_zone,
             question.follow_up, may_fetch=self.settings.agent_fetch,
         )  # fmt: skip
-        return Run(context, self.tools, self.bounds, question.before)
+        return Gathering(context, self.tools, self.bounds, question.before)
 
-    async def _gather(self, run: Run) -> None:
-        """Drive the run to its end; search for the question itself where no tool gave a result."""
+    async def _gather(self, gathering: Gathering) -> None:
+        """Drive it to its end; search for the question itself where no tool gave a result."""
         try:
             async with asyncio.timeout(self.bounds.seconds):
-                await self.drive(run)
+                await self.drive(gathering)
         except TimeoutError:
-            run.end_reason = "seconds"
+            gathering.end_reason = "seconds"
         except BoundReached as reached:
-            run.end_reason = reached.bound
+            gathering.end_reason = reached.bound
         except HelixError as error:
             _logger.warning("gathering was cut short: %s", error)
-            run.end_reason, run.error = "failed", error
+            gathering.end_reason, gathering.error = "failed", error
         except Exception as error:  # noqa: BLE001  the answer is written from what there is
             _logger.warning("gathering was cut short: %s", type(error).__name__)
-            run.end_reason = "failed"
-        if not any(outcome.output for outcome in run.outcomes):
-            await run.call(SEARCH, {"query": run.context.question})
+            gathering.end_reason = "failed"
+        if not any(outcome.output for outcome in gathering.outcomes):
+            await gathering.call(SEARCH, {"query": gathering.context.question})
 
-    async def _retrieval(self, run: Run) -> Retrieval:
+    async def _retrieval(self, gathering: Gathering) -> Retrieval:
         """The ledger as the sources of an answer, or the reason of the refusal.
 
         Where the gate refuses the passages, the results of tools are answered from alone.
@@ -110,18 +113,18 @@ class Agent:
             HelixError: the gate refuses, but the model or a tool had failed: a refusal would state
                 that the documents lack the answer, which is not known.
         """
-        ledger, space = run.context.ledger, self.retriever.space.description
-        decision, reason = await gate_of(run)
-        if reason and ledger.results and not run.failed_calls:
-            run.leave_passages_out()
+        ledger, space = gathering.context.ledger, self.retriever.space.description
+        decision, reason = await gate_of(gathering)
+        if reason and ledger.results and not gathering.failed_calls:
+            gathering.leave_passages_out()
             reason = None
-        if reason and run.unserved:
-            raise run.unserved
+        if reason and gathering.unserved:
+            raise gathering.unserved
         return Retrieval(
             [entry.hit for entry in ledger.entries], decision, Trace(), space,
             [] if reason else ledger.sources, reason,
-            calculations=tuple(ledger.calculations), gathered=run.gathered,
-            usages=tuple(run.usages),
+            calculations=tuple(ledger.calculations), gathered=gathering.gathered,
+            usages=tuple(gathering.usages),
         )  # fmt: skip
 
     def again(self, calls: Sequence[dict[str, Any]]) -> Agent:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from helix.agent.agent import Agent, Drive
+from helix.agent.gathering import Bounds, Gathering
 from helix.agent.offline.planner import OfflinePlanner
 from helix.agent.plan_driver import follow_plan
-from helix.agent.run import Bounds, Run
 from helix.agent.tools import all_tools
 from helix.library.access import Library
 from helix.providers.base import LanguageModel
@@ -27,10 +27,10 @@ def _drive_of(llm: LanguageModel) -> Drive:
     if not llm.model.metadata.is_function_calling_model:
         return partial(follow_plan, planner=OfflinePlanner())
 
-    async def choose(run: Run) -> None:
+    async def choose(gathering: Gathering) -> None:
         # here, because LlamaIndex's agents take 0.3 s to load
         from helix.agent.model_driver import drive_by_model
 
-        await drive_by_model(llm, run)
+        await drive_by_model(llm, gathering)
 
     return choose

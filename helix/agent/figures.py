@@ -11,8 +11,8 @@ from helix.domain.calculations import Operand
 from helix.domain.records import Hit
 from helix.language.paraphrases import meanings
 from helix.language.periods import periods
-from helix.language.rows import INWARDS, amount, counted_in, rows_of, units_in
-from helix.language.sentences import sentence_spans
+from helix.language.rows import INWARDS, TableRow, amount, counted_in, rows_of, units_in
+from helix.language.sentences import Span, sentence_spans
 
 _IN_PROSE = re.compile(
     r"(?<![\w.,])[$€£¥]?\s?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)"
@@ -54,24 +54,28 @@ def figures_of(hit: Hit) -> Iterator[Figure]:
     """
     if hit.start_char is None:
         return
-    rows = list(rows_of(hit.content))
     texts = (hit.content, hit.title, *hit.heading_path, *hit.facts.values())
     about = frozenset(meanings("\n".join(texts)))
+    rows = list(rows_of(hit.content))
     for row, above in rows:
-        units = units_in(hit.content, above)
-        caption = hit.content[slice(*above)]
-        for place, cell in enumerate(row.cells):
-            if amount(cell.value) is None:
-                continue
-            name = INWARDS.join(row.path)
-            column = ", ".join(filter(None, map(str.strip, cell.header.split(INWARDS))))
-            scale = counted_in(row, cell, units)
-            operand = _operand(hit, cell.start, cell.end, scale, name, column)
-            yield Figure(operand, name, column, caption, place, about)
+        yield from _in_row(hit, row, above, about)
     of_rows = {(row.start, row.end) for row, _ in rows}
     for start, end in sentence_spans(hit.content):
         if not any(start < last and first < end for first, last in of_rows):
             yield from _in_sentence(hit, start, end, about)
+
+
+def _in_row(hit: Hit, row: TableRow, above: Span, about: frozenset[str]) -> Iterator[Figure]:
+    """The numbers of a row's cells; ``above`` is where its table's caption and units stand."""
+    units, caption = units_in(hit.content, above), hit.content[slice(*above)]
+    name = INWARDS.join(row.path)
+    for place, cell in enumerate(row.cells):
+        if amount(cell.value) is None:
+            continue
+        column = ", ".join(filter(None, map(str.strip, cell.header.split(INWARDS))))
+        scale = counted_in(row, cell, units)
+        operand = _operand(hit, cell.start, cell.end, scale, name, column)
+        yield Figure(operand, name, column, caption, place, about)
 
 
 def _in_sentence(hit: Hit, start: int, end: int, about: frozenset[str]) -> Iterator[Figure]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.agent.run import Run
+from helix.agent.gathering import Gathering
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Reason
 from helix.retrieval.distances import nearest_distance
@@ -10,8 +10,8 @@ from helix.retrieval.distances import nearest_distance
 Gated = tuple[GateDecision, Reason | None]
 
 
-async def gate_of(run: Run) -> Gated:
-    """The decision over all calls of ``run``, and the reason of a refusal; None where it passes.
+async def gate_of(gathering: Gathering) -> Gated:
+    """The decision over all calls, and the reason of a refusal; None where it passes.
 
     A call that searched brings the decision of its search. For the passages of other tools, their
     distance to the question is measured here: the gate is the same whichever tool found a passage.
@@ -19,7 +19,7 @@ async def gate_of(run: Run) -> Gated:
     Raises:
         UpstreamError, StoreUnavailable, EmbedderMismatch: the distance could not be measured.
     """
-    successful = [outcome for outcome in run.outcomes if outcome.output]
+    successful = [outcome for outcome in gathering.outcomes if outcome.output]
     decisions = [one.output.decision for one in successful if one.output and one.output.decision]
     if passing := [decision for decision in decisions if decision.passed]:
         return min(passing, key=_best), None
@@ -27,7 +27,7 @@ async def gate_of(run: Run) -> Gated:
         chunk_id for one in successful if one.output and one.output.decision is None
         for chunk_id in one.call.chunk_ids
     }  # fmt: skip
-    context = run.context
+    context = gathering.context
     if unmeasured:
         best = await nearest_distance(
             context.retriever, context.question, sorted(unmeasured), context.scope
@@ -38,16 +38,16 @@ async def gate_of(run: Run) -> Gated:
             return measured, None
         decisions.append(measured)
     decision = min(decisions, key=_best, default=GateDecision(False, None))
-    return decision, await _reason(run, decision)
+    return decision, await _reason(gathering, decision)
 
 
 def _best(decision: GateDecision) -> float:
     return 2.0 if decision.best is None else decision.best
 
 
-async def _reason(run: Run, decision: GateDecision) -> Reason:
+async def _reason(gathering: Gathering, decision: GateDecision) -> Reason:
     """The reason of the refusal, as ``Retrieval.reason`` has it."""
-    context = run.context
+    context = gathering.context
     if decision.best is not None or context.ledger.entries:
         return "below_gate"
     store = context.retriever.store.of(context.scope.tenant)

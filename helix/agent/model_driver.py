@@ -26,8 +26,8 @@ from llama_index.core.tools import AsyncBaseTool, ToolMetadata
 from llama_index.core.tools import ToolOutput as LlamaToolOutput
 from pydantic import PrivateAttr
 
+from helix.agent.gathering import Gathering
 from helix.agent.rendering import tokens_of
-from helix.agent.run import Run
 from helix.agent.schema_driver import drive_by_schema
 from helix.agent.text_calls import calls_in_text
 from helix.agent.thinking import is_worth_thinking
@@ -39,13 +39,13 @@ from helix.settings.prompts import prompt
 
 _UNREADABLE = "Your last call could not be read. Call the tool again with valid JSON, or stop."
 _MEMORY_TOKENS = 1_000_000
-"""The limit of LlamaIndex's memory of one run; the run's own bounds are reached long before."""
+"""The limit of LlamaIndex's memory; a gathering's own bounds are reached long before."""
 _HELD_KINDS = frozenset({"local", "server"})
 """Kinds of providers whose models call by a schema: measured with llama.cpp's server alone."""
 _logger = logging.getLogger(__name__)
 
 
-async def drive_by_model(llm: LanguageModel, run: Run) -> None:
+async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
     """Let the model call tools until it has enough.
 
     A model that prefers to be held to a schema makes its calls so, where its server knows schemas.
@@ -53,61 +53,65 @@ async def drive_by_model(llm: LanguageModel, run: Run) -> None:
     asked without.
 
     Raises:
-        BoundReached: a bound of the run came first.
+        BoundReached: a bound of the gathering came first.
         UpstreamError: the model failed.
     """
     held = llm.prefers_schema and llm.identity.partition(":")[0] in _HELD_KINDS
-    if held and await _by_schema(llm, run):
+    if held and await _by_schema(llm, gathering):
         return
-    if llm.thinking and is_worth_thinking(run.context.question):
+    if llm.thinking and is_worth_thinking(gathering.context.question):
         try:
-            await _choose(llm.thinking, run)
+            await _choose(llm.thinking, gathering)
         except UpstreamError as error:
-            if run.outcomes or error.transient:
+            if gathering.outcomes or error.transient:
                 raise
             _logger.info("the model gives no thoughts: it is asked without")
         else:
             return
-    await _choose(llm.model, run)
+    await _choose(llm.model, gathering)
 
 
-async def _by_schema(llm: LanguageModel, run: Run) -> bool:
+async def _by_schema(llm: LanguageModel, gathering: Gathering) -> bool:
     """Let the model make its calls by a schema; false where its server knows none or refuses."""
     if llm.schema_options is None:
         return False
     try:
-        await drive_by_schema(llm, run)
+        await drive_by_schema(llm, gathering)
     except UpstreamError:
-        if run.outcomes:
+        if gathering.outcomes:
             raise
         _logger.info("the model made no call by a schema: tools are offered to it")
         return False
     return True
 
 
-async def _choose(model: BaseLLM, run: Run) -> None:
-    agent = GatheringAgent(model, run)
-    history = [ChatMessage(role=MessageRole.USER, content=run.before.text)] if run.before else []
+async def _choose(model: BaseLLM, gathering: Gathering) -> None:
+    agent = GatheringAgent(model, gathering)
+    history = (
+        [ChatMessage(role=MessageRole.USER, content=gathering.before.text)]
+        if gathering.before
+        else []
+    )
     handler = agent.run(
-        user_msg=defuse(run.context.question),
+        user_msg=defuse(gathering.context.question),
         chat_history=history,
         memory=ChatMemoryBuffer.from_defaults(token_limit=_MEMORY_TOKENS),
-        max_iterations=run.bounds.steps + 2,
+        max_iterations=gathering.bounds.steps + 2,
     )
-    offered = {tool.name for tool in run.offered}
+    offered = {tool.name for tool in gathering.offered}
     try:
         async for event in handler.stream_events():
             if isinstance(event, AgentInput):
-                run.spend(sum(tokens_of(message.content or "") for message in event.input))
+                gathering.spend(sum(tokens_of(message.content or "") for message in event.input))
             elif isinstance(event, AgentStream):
-                run.think(event.thinking_delta or "")
+                gathering.think(event.thinking_delta or "")
             elif isinstance(event, AgentOutput):
                 reply = event.response.content or ""
-                run.spend(tokens_of(reply))
+                gathering.spend(tokens_of(reply))
                 if event.tool_calls:
-                    run.think(reply)
+                    gathering.think(reply)
             elif isinstance(event, ToolCallResult) and event.tool_name not in offered:
-                await run.call(event.tool_name, event.tool_kwargs)  # to be told, and kept
+                await gathering.call(event.tool_name, event.tool_kwargs)  # to be told, and kept
         await handler
     except Exception as error:  # noqa: BLE001  LlamaIndex's own, around what a step raised
         raise agent.failure or error from None
@@ -117,29 +121,29 @@ async def _choose(model: BaseLLM, run: Run) -> None:
 
 
 class GatheringAgent(FunctionAgent):
-    """A FunctionAgent whose steps count against the bounds of a run.
+    """A FunctionAgent whose steps count against the bounds of a gathering.
 
     ``failure`` is the exception that ended a step, before LlamaIndex wraps it in one of its own.
     """
 
-    _run: Run = PrivateAttr()
+    _gathering: Gathering = PrivateAttr()
     failure: Exception | None = None
 
-    def __init__(self, model: BaseLLM, run: Run) -> None:
+    def __init__(self, model: BaseLLM, gathering: Gathering) -> None:
         rules = prompt("agent_gathering")
-        if run.before:
-            rules = f"{rules}\n{run.before.rules}"
+        if gathering.before:
+            rules = f"{rules}\n{gathering.before.rules}"
         super().__init__(
             llm=model,
             system_prompt=rules,
-            tools=[_ModelTool(tool, run) for tool in run.offered],
+            tools=[_ModelTool(tool, gathering) for tool in gathering.offered],
             timeout=None,
         )
-        self._run = run
+        self._gathering = gathering
 
     async def _get_streaming_response(self, *args: Any, **options: Any) -> ChatResponse:
         response = await super()._get_streaming_response(*args, **options)
-        self._run.note_usage(usage_of(response))
+        self._gathering.note_usage(usage_of(response))
         return response
 
     async def take_step(
@@ -151,7 +155,7 @@ class GatheringAgent(FunctionAgent):
     ) -> AgentOutput:
         """One turn of the model; a call that its service could not read is told back once."""
         try:
-            self._run.step()
+            self._gathering.step()
             try:
                 output = await super().take_step(ctx, llm_input, tools, memory)
             except MalformedCall:
@@ -164,7 +168,7 @@ class GatheringAgent(FunctionAgent):
 
     async def _with_text_calls(self, ctx: AgentContext, output: AgentOutput) -> AgentOutput:
         """The output with the calls that its text consists of, in place of the text."""
-        offered = {tool.name for tool in self._run.offered}
+        offered = {tool.name for tool in self._gathering.offered}
         calls = [
             ToolSelection(tool_id=f"call_{uuid.uuid4().hex}", tool_name=name, tool_kwargs=given)
             for name, given in calls_in_text(output.response.content or "", offered)
@@ -186,9 +190,9 @@ class GatheringAgent(FunctionAgent):
 class _ModelTool(AsyncBaseTool):
     """A tool as LlamaIndex calls it; what it returns, a failure too, is text for the model."""
 
-    def __init__(self, tool: AnyTool, run: Run) -> None:
+    def __init__(self, tool: AnyTool, gathering: Gathering) -> None:
         self._tool = tool
-        self._run = run
+        self._gathering = gathering
 
     @property
     def metadata(self) -> ToolMetadata:
@@ -198,7 +202,7 @@ class _ModelTool(AsyncBaseTool):
         raise NotImplementedError("tools of an agent are awaited")
 
     async def acall(self, /, *_: Any, **arguments: Any) -> LlamaToolOutput:
-        text = await self._run.call(self._tool.name, arguments)
+        text = await self._gathering.call(self._tool.name, arguments)
         return LlamaToolOutput(
             content=text, tool_name=self._tool.name, raw_input=arguments, raw_output=text
         )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
-from helix.agent.run import Run
+from helix.agent.gathering import Gathering
 from helix.agent.step import Planner
 
 
-async def follow_plan(run: Run, planner: Planner) -> None:
+async def follow_plan(gathering: Gathering, planner: Planner) -> None:
     """Make the calls of each step at once, until the planner has no more.
 
     Raises:
-        BoundReached: a bound of the run came first.
+        BoundReached: a bound of the gathering came first.
     """
     while True:
-        step = planner.step(run.context, run.outcomes)
-        run.think(step.thought)
+        step = planner.step(gathering.context, gathering.outcomes)
+        gathering.think(step.thought)
         if not step.calls:
             return
-        run.step()
-        await asyncio.gather(*(run.call(call.name, call.arguments) for call in step.calls))
+        gathering.step()
+        await asyncio.gather(*(gathering.call(call.name, call.arguments) for call in step.calls))

@@ -13,8 +13,8 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
+from helix.agent.gathering import Gathering
 from helix.agent.rendering import tokens_of
-from helix.agent.run import Run
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.providers.base import LanguageModel, usage_of
@@ -33,40 +33,40 @@ _KEPT = ("type", "items", "description")
 Options = Mapping[str, Any]
 
 
-async def drive_by_schema(llm: LanguageModel, run: Run) -> None:
+async def drive_by_schema(llm: LanguageModel, gathering: Gathering) -> None:
     """Let the model call tools, one a turn, until it has enough or repeats itself.
 
     Raises:
-        BoundReached: a bound of the run came first.
+        BoundReached: a bound of the gathering came first.
         UpstreamError: the model failed.
     """
-    tools = [tool for tool in run.offered if tool.name in HELD or tool.description]
+    tools = [tool for tool in gathering.offered if tool.name in HELD or tool.description]
     assert llm.schema_options is not None, "a model whose server knows schemas"
     options = llm.schema_options(calls_schema(tools))
-    messages = _first_messages(tools, run)
+    messages = _first_messages(tools, gathering)
     made: set[str] = set()
     while True:
-        run.step()
-        reply = await _reply(llm, messages, options, run)
+        gathering.step()
+        reply = await _reply(llm, messages, options, gathering)
         call = call_of(reply)
         if call is None or reply in made:
             return
         made.add(reply)
-        result = await run.call(*call)
+        result = await gathering.call(*call)
         messages += [
             ChatMessage(role=MessageRole.ASSISTANT, content=reply),
             ChatMessage(role=MessageRole.USER, content=f"The call returned:\n{result}"),
         ]
 
 
-def _first_messages(tools: Sequence[AnyTool], run: Run) -> list[ChatMessage]:
+def _first_messages(tools: Sequence[AnyTool], gathering: Gathering) -> list[ChatMessage]:
     lines = "\n".join(map(_line, tools))
     rules = "\n".join((prompt("agent_gathering"), prompt("agent_calls", tools=lines)))
     earlier = []
-    if run.before:
-        rules = f"{rules}\n{run.before.rules}"
-        earlier = [ChatMessage(role=MessageRole.USER, content=run.before.text)]
-    asked = ChatMessage(role=MessageRole.USER, content=defuse(run.context.question))
+    if gathering.before:
+        rules = f"{rules}\n{gathering.before.rules}"
+        earlier = [ChatMessage(role=MessageRole.USER, content=gathering.before.text)]
+    asked = ChatMessage(role=MessageRole.USER, content=defuse(gathering.context.question))
     return [ChatMessage(role=MessageRole.SYSTEM, content=rules), *earlier, asked]
 
 
@@ -78,19 +78,19 @@ def _line(tool: AnyTool) -> str:
 
 
 async def _reply(
-    llm: LanguageModel, messages: list[ChatMessage], options: Options, run: Run
+    llm: LanguageModel, messages: list[ChatMessage], options: Options, gathering: Gathering
 ) -> str:
     """One turn of the model, its tokens counted."""
-    run.spend(sum(tokens_of(message.content or "") for message in messages))
+    gathering.spend(sum(tokens_of(message.content or "") for message in messages))
     parts: list[str] = []
     with model_failures(llm):
         stream: Any = await llm.model.astream_chat(messages, **options)
         async with aclosing(stream):
             async for response in stream:
                 parts.append(response.delta or "")
-                run.note_usage(usage_of(response))
+                gathering.note_usage(usage_of(response))
     reply = "".join(parts)
-    run.spend(tokens_of(reply))
+    gathering.spend(tokens_of(reply))
     return reply
 
 

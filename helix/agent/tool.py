@@ -55,7 +55,7 @@ class ToolContext:
         scope: the asker's tenant, and the documents that may be answered from.
         retriever: searches; every search takes ``scope``.
         library: the rows of the asker's tenant.
-        ledger: the sources found so far; tools read it, only the run writes it.
+        ledger: the sources found so far; tools read it, only the gathering writes it.
         settings: as the process has them.
         time_zone: the asker's, an IANA name.
         follow_up: how ``question`` itself is searched, with its conversation's earlier questions.
@@ -85,7 +85,7 @@ class ToolOutput:
     """The result of a tool.
 
     Args:
-        parts: text and passages, in the order in which the model reads them. The run puts each
+        parts: text and passages, in the order in which the model reads them. A Gathering puts each
             passage into the ledger and shows the model its number and text. Where the output is
             too long, text is cut and whole passages are left out.
         calculations: for the ledger.

@@ -18,6 +18,8 @@ from helix.conversations.conversation_rows import create, hold
 from helix.conversations.history import history_of
 from helix.conversations.images import describe_images, images_of
 from helix.conversations.liveness import MessageRow
+from helix.conversations.ongoing_answer import OngoingAnswer
+from helix.conversations.ongoing_answers import OngoingAnswers
 from helix.conversations.tree import (
     AddedMessage,
     NewMessage,
@@ -25,8 +27,6 @@ from helix.conversations.tree import (
     add_message,
     message,
 )
-from helix.conversations.turn import Turn
-from helix.conversations.turns import Turns
 from helix.domain.history import History
 from helix.domain.scope import Scope
 from helix.library.access import Connected, Library
@@ -139,7 +139,7 @@ async def space_of_answer(library: Library, answer_id: str) -> str | None:
 class Conversing:
     """The services of this process that questions of conversations are answered with."""
 
-    turns: Turns
+    turns: OngoingAnswers
     answering: AnswerPipeline
     settings: Settings
 
@@ -149,7 +149,7 @@ class Conversing:
         asking: Asking,
         read_scope: ReadScope,
         leave: Callable[[], Awaitable[None]] | None = None,
-    ) -> Turn:
+    ) -> OngoingAnswer:
         """Add the message and begin its answer, in a task that goes on by itself.
 
         Raises:
@@ -208,7 +208,7 @@ class Conversing:
         question: Question,
         llm: LanguageModel,
         leave: Callable[[], Awaitable[None]] | None,
-    ) -> Turn:
+    ) -> OngoingAnswer:
         ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
         if asking.with_ids:
             ids |= {"message_id": added.message_id, "parent_id": added.parent_id}
@@ -225,7 +225,7 @@ class Conversing:
             await row.keep_summary(summary, added.history.summarised + 1)
 
         first = ids | {"answer_id": question.answer_id, "trace_id": question.trace_id}
-        return Turn(
+        return OngoingAnswer(
             row,
             events.streamed if asking.stream else events.whole,
             ("message", first | {"question": question.text}),

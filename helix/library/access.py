@@ -158,7 +158,7 @@ class Library:
             become(connection, self.tenant)
             return action(connection)
 
-    def turn(self, size: int) -> AbstractAsyncContextManager[object]:
+    def memory_for(self, size: int) -> AbstractAsyncContextManager[object]:
         """A block that has so many bytes in memory; of large ones there is one at a time."""
         return self._large if size >= LARGE_BYTES else nullcontext()
 

@@ -52,10 +52,10 @@ def reread_all(
     """
     rows = _documents(connection, document_ids, tenant)
     pages = [row for row in rows if is_web(row["source_uri"])]
-    rereading = _start_files(connection, [row for row in rows if row not in pages], tenant)
-    rereading.problems.update(
-        (n, no_document(n)) for n in set(document_ids) - {r["id"] for r in rows}
-    )
+    files = [row for row in rows if not is_web(row["source_uri"])]
+    rereading = _start_files(connection, files, tenant)
+    unknown = set(document_ids) - {row["id"] for row in rows}
+    rereading.problems.update((number, no_document(number)) for number in unknown)
     if pages and web_imports:
         urls = [row["source_uri"] for row in pages]
         options = {"url": urls[0]} if len(urls) == 1 else {"urls": urls}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import psycopg
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
@@ -52,7 +53,7 @@ class _Reading:
     statement: str
     seconds: float
     counts: Sequence[_Count] = ()
-    at: float = -1e9
+    at: float = -inf
     up: bool = False
 
 
@@ -101,22 +102,25 @@ class RunCounts(Queried):
         yield GaugeMetricFamily(
             "helix_database_up", "Whether the last reading succeeded", value=float(self._open.up)
         )
-        values: dict[tuple[str, str], float] = {}
+        values = self._values()
         if self._open.up:
-            values = dict.fromkeys(_OPEN_KEYS, 0.0)
-        for reading in (self._open, self._ended):
-            if reading.up:
-                values |= {(row.kind, row.label): row.count for row in reading.counts}
-        if self._open.up:
-            oldest = max((row.queued_seconds for row in self._open.counts), default=0.0)
-            yield GaugeMetricFamily(
-                "helix_ingest_queue_length", "Files that wait to be read",
-                value=values["file", "queued"],
-            )  # fmt: skip
-            yield GaugeMetricFamily(
-                "helix_ingest_oldest_queued_seconds", "Age of what waits longest; 0: none",
-                value=oldest,
-            )  # fmt: skip
+            yield from self._queue(values)
         for kind, (name, meaning, label) in _COUNTED.items():
             counts = {key[1]: count for key, count in values.items() if key[0] == kind}
             yield gauge(name, meaning, label, counts)
+
+    def _values(self) -> dict[tuple[str, str], float]:
+        """The counts by kind and label; 0 of each open status that no run or file has."""
+        values = dict.fromkeys(_OPEN_KEYS if self._open.up else (), 0.0)
+        for reading in (self._open, self._ended):
+            if reading.up:
+                values |= {(row.kind, row.label): row.count for row in reading.counts}
+        return values
+
+    def _queue(self, values: Mapping[tuple[str, str], float]) -> Iterator[Metric]:
+        oldest = max((row.queued_seconds for row in self._open.counts), default=0.0)
+        for name, meaning, value in (
+            ("helix_ingest_queue_length", "Files that wait to be read", values["file", "queued"]),
+            ("helix_ingest_oldest_queued_seconds", "Age of what waits longest; 0: none", oldest),
+        ):
+            yield GaugeMetricFamily(name, meaning, value=value)

@@ -103,7 +103,7 @@ class Follower:
         self._run_version = after
         self._waiting: list[tuple[int, int]] = []  # (largest version seen, xmax of its snapshot)
 
-    def take(self, changes: Row) -> list[Event]:
+    def events_of(self, changes: Row) -> list[Event]:
         """The events of one reading of all that is beyond the horizon, oldest first.
 
         Files come before the run, whose event closes them.
@@ -151,7 +151,7 @@ async def follow(
     while True:
         started = loop.time()
         changes = await _changes(library, run_id, follower.horizon)
-        events = follower.take(changes)
+        events = follower.events_of(changes)
         ends = changes["ended"] and (changes["whole"] or not events)
         if ends and not events:  # nothing is new, but the end is told in any case
             run = await library.row(sql.GET, {"id": run_id})

@@ -26,7 +26,7 @@ MOST_UNKNOWN = 8
 QUIET_SECONDS = 0.01
 """Seconds without a refusal before a question begins."""
 MANY_CONNECTIONS = 4
-"""Connections since the last look, mostly a turn ago, behind which more wait to be accepted."""
+"""Connections of one iteration of the loop, mostly, behind which more wait to be accepted."""
 PATIENCE_SECONDS = 0.3
 """Longest that a question waits for that."""
 REFUSED_STATUS = Overloaded().status_code
@@ -113,13 +113,13 @@ class EarlyRefusal:
         return self._answer(headers)
 
     def begin(self, start: Callable[[], None]) -> None:
-        """Call ``start`` of a question that was let in: of several one in each turn of the loop.
+        """Call ``start`` of a question that was let in: of several one an iteration of the loop.
 
-        A turn in which all of them began would hold up whoever is to be refused, or asks for
+        An iteration in which all of them began would hold up whoever is to be refused, or asks for
         /healthz. And as long as others are being refused none begins, for PATIENCE_SECONDS at most:
         whoever is refused has waited for nothing, and answers would take the processor from that.
-        While many connect in a turn of the loop, more of them wait to be accepted, and may have to
-        be refused.
+        While many connect in one iteration, more of them wait to be accepted, and may have to be
+        refused.
         """
         self._starts.append((time.monotonic() + PATIENCE_SECONDS, start))
         if len(self._starts) == 1:

@@ -1,4 +1,4 @@
-"""Fair turns where many wait: the tenants in turn, of each the one that came first."""
+"""Order where many wait: the tenants in turn, of each the one that came first."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-Turn = asyncio.Future[None]
+Waiter = asyncio.Future[None]
 
 
 class FairQueue:
     """Waiters by tenant. The queue counts no places: its users do, and wake the next waiter."""
 
     def __init__(self) -> None:
-        self._queues: OrderedDict[str, deque[Turn]] = OrderedDict()
-        self._last: str | None = None  # the tenant that had the last turn
+        self._queues: OrderedDict[str, deque[Waiter]] = OrderedDict()
+        self._last: str | None = None  # the tenant that was woken last
 
     def __len__(self) -> int:
         return sum(map(len, self._queues.values()))
@@ -29,23 +29,23 @@ class FairQueue:
         """The number of waiters of ``tenant``."""
         return len(self._queues.get(tenant, ()))
 
-    def join(self, tenant: str) -> Turn:
-        """A turn behind those of ``tenant``; it is done once ``wake`` has come to it."""
-        turn: Turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(tenant, deque()).append(turn)
-        return turn
+    def join(self, tenant: str) -> Waiter:
+        """A waiter behind those of ``tenant``; it is done once ``wake`` has come to it."""
+        waiter: Waiter = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(tenant, deque()).append(waiter)
+        return waiter
 
-    def leave(self, tenant: str, turn: Turn) -> bool:
-        """Wait no longer. True: its turn had come, in the very moment in which it gave up."""
+    def leave(self, tenant: str, waiter: Waiter) -> bool:
+        """Wait no longer. True: its place had come, in the very moment in which it gave up."""
         queue = self._queues.get(tenant)
-        if queue is not None and turn in queue:
-            queue.remove(turn)
+        if queue is not None and waiter in queue:
+            queue.remove(waiter)
             if not queue:
                 del self._queues[tenant]
-        return turn.done() and not turn.cancelled() and turn.exception() is None
+        return waiter.done() and not waiter.cancelled() and waiter.exception() is None
 
     def wake(self) -> bool:
-        """Give a turn to the tenant whose last one is longest ago; False where nobody waits.
+        """Wake one of the tenant that was woken longest ago; False where nobody waits.
 
         Who comes while another tenant always waits is before its next one, not behind it.
         """
@@ -53,11 +53,11 @@ class FairQueue:
             self._queues.move_to_end(self._last)
         while self._queues:
             tenant, queue = self._queues.popitem(last=False)
-            turn = queue.popleft()
+            waiter = queue.popleft()
             if queue:
                 self._queues[tenant] = queue  # behind the others
-            if not turn.done():
-                turn.set_result(None)
+            if not waiter.done():
+                waiter.set_result(None)
                 self._last = tenant
                 return True
         return False
@@ -70,8 +70,8 @@ class FairQueue:
             del self._queues[tenant]
 
 
-class FairTurns:
-    """Turns that are held, ``most`` at once, for one event loop."""
+class FairPlaces:
+    """Places that are held, ``most`` at once, for one event loop."""
 
     def __init__(self, most: int) -> None:
         self._free = most
@@ -83,8 +83,8 @@ class FairTurns:
         return len(self._queue)
 
     @asynccontextmanager
-    async def turn(self, tenant: str) -> AsyncIterator[None]:
-        """One turn, for the block."""
+    async def place(self, tenant: str) -> AsyncIterator[None]:
+        """One place, for the block."""
         if self._free and not self._queue:
             self._free -= 1
         else:
@@ -95,11 +95,11 @@ class FairTurns:
             self._leave()
 
     async def _wait(self, tenant: str) -> None:
-        turn = self._queue.join(tenant)
+        waiter = self._queue.join(tenant)
         try:
-            await turn
+            await waiter
         except BaseException:
-            if self._queue.leave(tenant, turn):
+            if self._queue.leave(tenant, waiter):
                 self._leave()
             raise
 
@@ -108,20 +108,21 @@ class FairTurns:
             self._free += 1
 
 
-class LoopTurns:
-    """Work that holds up the event loop: one piece in each turn of the loop.
+class LoopPacer:
+    """Work that holds up the event loop: one piece in each iteration of the loop.
 
-    A turn in which all that is ready is worked on is as long as all of it, for everybody else too.
+    An iteration in which all that is ready is worked on is as long as all of it, for everybody else
+    too.
     It paces one loop at a time; in another, while that one lives, nobody waits.
     """
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._queue = FairQueue()
-        self._given = False  # to somebody, in this turn of the loop
+        self._given = False  # to somebody, in this iteration
 
     async def next(self, tenant: str) -> None:
-        """Return when the work of ``tenant`` may go on; at once where none else has this turn."""
+        """Return when the work of ``tenant`` may go on; at once where the iteration is free."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             if self._loop is not None and not self._loop.is_closed():
@@ -131,11 +132,11 @@ class LoopTurns:
             self._given = True
             loop.call_soon(self._give, loop)
             return
-        turn = self._queue.join(tenant)
+        waiter = self._queue.join(tenant)
         try:
-            await turn
+            await waiter
         finally:
-            self._queue.leave(tenant, turn)
+            self._queue.leave(tenant, waiter)
 
     def _give(self, loop: asyncio.AbstractEventLoop) -> None:
         if loop is self._loop:

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from helix.conversations.ongoing_answers import OngoingAnswers
 from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
-from helix.conversations.turns import Turns
 from helix.domain.context import count_tokens
 from helix.library.access import Library
 from helix.library.background import in_background
@@ -98,7 +98,7 @@ async def _services(
         on_run_created=workers.ensure,
         metrics=metrics,
         page_images=closed_by(stack, PageImages()),  # its process starts with the first image
-        turns=closed_by(stack, Turns()),
+        turns=closed_by(stack, OngoingAnswers()),
     )
 
 

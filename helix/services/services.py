@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
+from helix.conversations.ongoing_answers import OngoingAnswers
 from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
-from helix.conversations.turns import Turns
 from helix.domain.scope import Scope
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
@@ -57,7 +57,7 @@ class Services:
     metrics: Metrics = field(default_factory=Metrics)
     page_images: PageImages = field(default_factory=PageImages)
     lifetimes: tuple[Lifetime, ...] = ()
-    turns: Turns = field(default_factory=Turns)
+    turns: OngoingAnswers = field(default_factory=OngoingAnswers)
 
     async def passages(self, text: str, scope: Scope, limit: int) -> dict[str, Any]:
         """The passages of ``scope`` that fit ``text``; raises as ``found_passages``."""

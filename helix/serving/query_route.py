@@ -29,11 +29,16 @@ class QueryRoute(ApiRoute):
             try:
                 return await handler(request)
             except HelixError as error:
-                model_failed = isinstance(error, UpstreamError)
-                known = error.status <= 501  # 501: the model takes no images
-                status = 502 if model_failed else error.status if known else 500
+                status = _contract_status(error)
                 if status >= 500:
                     _logger.warning("no answer: %s", error)
                 return JSONResponse({"error": str(error)}, status_code=status)
 
         return with_contract_status
+
+
+def _contract_status(error: HelixError) -> int:
+    """The contract's status of a failure: 502 of a model, 500 of all else that is the server's."""
+    if isinstance(error, UpstreamError):
+        return 502
+    return error.status if error.status <= 501 else 500  # 501: the model takes no images

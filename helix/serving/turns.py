@@ -11,8 +11,8 @@ from fastapi.responses import Response
 
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
+from helix.conversations.ongoing_answer import OngoingAnswer
 from helix.conversations.questions import Asking, Conversing
-from helix.conversations.turn import Turn
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.overload.admission import Place
@@ -81,7 +81,7 @@ def event_bytes(event: MessageEvent, *, numbered: bool = True) -> bytes:
     return f"{number}event: {event.name}\ndata: {event.data}\n\n".encode()
 
 
-async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
+async def start_turn(request: Request, caller: Caller, asking: Asking) -> OngoingAnswer:
     """The turn, which goes on by itself; raises as ``answer_turn`` does before there is one."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + WAIT_SECONDS
@@ -89,7 +89,7 @@ async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
         try:
             with place_for(request) as place:
 
-                async def begin(place: Place = place) -> Turn:
+                async def begin(place: Place = place) -> OngoingAnswer:
                     return await _held(caller, asking, place)
 
                 turn = await run_unless_disconnected(request, place.run(begin))
@@ -104,7 +104,7 @@ async def start_turn(request: Request, caller: Caller, asking: Asking) -> Turn:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _held(caller: Caller, asking: Asking, place: Place) -> Turn:
+async def _held(caller: Caller, asking: Asking, place: Place) -> OngoingAnswer:
     """Begin the turn, which leaves its place itself; it is begun where its client left too."""
     services = caller.services
     conversing = Conversing(services.turns, services.answering, services.settings)

@@ -21,7 +21,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from helix.errors import StoreUnavailable
-from helix.overload.fairness import FairTurns, LoopTurns
+from helix.overload.fairness import FairPlaces, LoopPacer
 from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row
@@ -114,9 +114,9 @@ class Connections:
         self._replicas = Replicas(replica_urls, lambda url, name: reading(pool_size, url, name))
         self._identity: Identity | None = None  # asked for once there is a replica to compare
         # The pool is a queue too, and one tenant's reads would all be ahead of another's. So nobody
-        # waits there: a connection is back some turns of the loop after its read (given_back).
-        self._open_turns = partial(FairTurns, (pool_size + 1) // 2)
-        self._turns, self._loop_turns = self._open_turns(), LoopTurns()
+        # waits there: a connection is back some iterations of the loop after its read (given_back).
+        self._open_places = partial(FairPlaces, (pool_size + 1) // 2)
+        self._places, self._loop_pacer = self._open_places(), LoopPacer()
         self._pinging = AsyncConnectionPool[AsyncConnected](
             server, min_size=0, max_size=1, name="helix-ping", reset=given_back,
             reconnect_failed=go_on_connecting,
@@ -138,9 +138,9 @@ class Connections:
             async with asyncio.timeout(READ_SECONDS):
                 if self._runner.is_current():
                     return await self._read(statement, values, tenant, settings)
-                async with self._turns.turn(tenant):
+                async with self._places.place(tenant):
                     rows = await self._read(statement, values, tenant, settings)
-                await self._loop_turns.next(tenant)
+                await self._loop_pacer.next(tenant)
                 return rows
         except TimeoutError as error:
             raise StoreUnavailable("the database keeps silent; try again") from error
@@ -228,7 +228,7 @@ class Connections:
         Old ones are closed as they come back.
         """
         old, self._reading = self._reading, self._open_reading()
-        self._turns = self._open_turns()  # the old ones are held by what is stuck
+        self._places = self._open_places()  # the old ones are held by what is stuck
         closing = asyncio.create_task(old.close())
         self._checks.add(closing)
         closing.add_done_callback(self._checks.discard)
@@ -305,7 +305,7 @@ class Connections:
     def pool_stats(self) -> dict[str, dict[str, int]]:
         """Statistics of psycopg by pool; who waits to read does so in front of its pool."""
         return {
-            "read": self._reading.get_stats() | {"requests_waiting": self._turns.waiting},
+            "read": self._reading.get_stats() | {"requests_waiting": self._places.waiting},
             "write": self._writing.stats(),
             **self._replicas.stats(),
         }

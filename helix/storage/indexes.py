@@ -45,7 +45,7 @@ def build_memory(chunks: int) -> str:
 
 
 def drop_if_empty(connection: Connected) -> bool:
-    """Drop the index if there is nothing in it; whether it did. Needs autocommit."""
+    """Drop the indexes if there are no chunks; True if it did. Needs autocommit."""
     with connection.transaction():
         for lock in (VECTORS_LOCK, _TERMS_LOCK):
             connection.execute(statements.LOCK, (lock,))
@@ -58,13 +58,13 @@ def drop_if_empty(connection: Connected) -> bool:
 
 
 def build_if_missing(connection: Connected) -> bool:
-    """Build what is not there, one after the other; whether it did. Reads go on meanwhile."""
+    """Build what is not there, one after the other; True if it did. Reads go on meanwhile."""
     built = build_terms_if_missing(connection)
     return build_vectors_if_missing(connection) or built
 
 
 def build_vectors_if_missing(connection: Connected) -> bool:
-    """The vector index; whether it was missing."""
+    """Build the vector index; True if it was missing."""
     row = connection.execute(statements.EXISTS, (INDEX_NAME,)).fetchone()
     if row and row[0]:
         return False
@@ -77,7 +77,7 @@ def build_vectors_if_missing(connection: Connected) -> bool:
 
 
 def build_terms_if_missing(connection: Connected) -> bool:
-    """The index of terms, and the counts that go with it; whether it was missing.
+    """Build the index of terms, with the counts that go with it; True if it was missing.
 
     Over a connection of its own it is built beside the vector index, which leaves a processor idle
     at times.

@@ -16,7 +16,10 @@ from helix.language.word_lists import word_lists
 from helix.language.words import words
 
 _CHARS = range(40, 281)
+"""Characters of a sentence that a question is made of."""
 _FEWEST_TERMS = 5
+_LEAST_LETTERS, _LEAST_LOWERED = 0.65, 0.4
+"""Least shares of letters, and of words in lower case, in prose: formulas and titles have less."""
 _POINTING = word_lists("words")["pointing"] | word_lists("words")["leading"]
 _OPENING = 3
 """Words of a sentence among which none may point back: further on it points within."""
@@ -38,16 +41,10 @@ class Sentence:
         """The sentence as a span of its document."""
         hit = self.source.hit
         at = (hit.start_char or 0) + self.start
+        end = at + len(self.text)
         return Support(
-            1,
-            hit.chunk_id,
-            hit.document_id,
-            at,
-            at + len(self.text),
-            self.text,
-            hit.page,
-            hit.label,
-        )
+            1, hit.chunk_id, hit.document_id, at, end, self.text, hit.page, hit.label
+        )  # fmt: skip
 
 
 def sentences_of(source: Source) -> Iterator[Sentence]:
@@ -75,15 +72,18 @@ def is_clear(text: str) -> bool:
         return False
     if not _POINTING.isdisjoint(words(text)[:_OPENING]):
         return False
-    if any(text.count(a) != text.count(b) for a, b in zip(_OPENINGS, _CLOSINGS, strict=True)):
-        return False
-    if text.count('"') % 2:
-        return False
-    letters = sum(c.isalpha() for c in text)
+    return _marks_are_paired(text) and _is_prose(text)
+
+
+def _marks_are_paired(text: str) -> bool:
+    """False of a sentence that was cut within brackets or quotation marks."""
+    pairs = zip(_OPENINGS, _CLOSINGS, strict=True)
+    return text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+
+
+def _is_prose(text: str) -> bool:
     parts = text.split()
+    letters = sum(c.isalpha() for c in text)
     lowered = sum(part[0].islower() for part in parts)
-    return (
-        letters >= 0.65 * len(text)
-        and lowered >= 0.4 * len(parts)
-        and len(set(terms(text))) >= _FEWEST_TERMS
-    )
+    enough = letters >= _LEAST_LETTERS * len(text) and lowered >= _LEAST_LOWERED * len(parts)
+    return enough and len(set(terms(text))) >= _FEWEST_TERMS

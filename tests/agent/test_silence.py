@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from helix.agent.agent import Agent
-from helix.agent.run import Bounds
+from helix.agent.gathering import Bounds
 from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question

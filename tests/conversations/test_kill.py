@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from helix.conversations.turn import LAST_EVENTS
+from helix.conversations.ongoing_answer import LAST_EVENTS
 from tests.conversations.test_routes import begun, frames_of
 from tests.support.query_service import QUESTION, a_client, a_store, store_documents
 from tests.support.server_processes import served

@@ -8,31 +8,31 @@ from collections.abc import Callable
 
 import pytest
 
-from helix.overload.fairness import FairTurns, LoopTurns
+from helix.overload.fairness import FairPlaces, LoopPacer
 from tests.support.hurried_clients import ShortWork, come_and_leave
 
 
 async def test_tenants_take_turns() -> None:
-    turns, order = FairTurns(1), list[str]()
+    places, order = FairPlaces(1), list[str]()
 
     async def read(tenant: str) -> None:
-        async with turns.turn(tenant):
+        async with places.place(tenant):
             order.append(tenant)
             await asyncio.sleep(0)
 
     reads = [asyncio.create_task(read(tenant)) for tenant in ("a", "a", "a", "a", "b", "c")]
     await asyncio.sleep(0)
-    assert turns.waiting == 5
+    assert places.waiting == 5
     await asyncio.gather(*reads)
     assert order == ["a", "a", "b", "c", "a", "a"]
-    assert turns.waiting == 0
+    assert places.waiting == 0
 
 
 async def test_who_comes_while_another_always_waits_is_before_its_next() -> None:
-    turns, order = FairTurns(1), list[str]()
+    places, order = FairPlaces(1), list[str]()
 
     async def read(tenant: str, then: Callable[[], object] = lambda: None) -> None:
-        async with turns.turn(tenant):
+        async with places.place(tenant):
             order.append(tenant)
             then()
             await asyncio.sleep(0)
@@ -48,26 +48,26 @@ async def test_who_comes_while_another_always_waits_is_before_its_next() -> None
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_reads_that_are_cancelled_at_any_moment_lose_no_turn(seed: int) -> None:
+async def test_reads_that_are_cancelled_at_any_moment_lose_no_place(seed: int) -> None:
     chance = random.Random(seed)
-    turns, work = FairTurns(3), ShortWork(chance)
+    places, work = FairPlaces(3), ShortWork(chance)
 
     async def read() -> None:
-        async with turns.turn(chance.choice("abc")):
+        async with places.place(chance.choice("abc")):
             await work()
 
     await come_and_leave(read, chance, 100)
     assert (work.most_at_once, work.at_once) == (3, 0)
-    assert turns.waiting == 0
-    async with asyncio.timeout(5), turns.turn("d"), turns.turn("d"), turns.turn("d"):
-        pass  # every turn is there, and nobody waits before us
+    assert places.waiting == 0
+    async with asyncio.timeout(5), places.place("d"), places.place("d"), places.place("d"):
+        pass  # every place is there, and nobody waits before us
 
 
-async def test_one_piece_of_work_goes_on_in_each_turn_of_the_loop() -> None:
-    turns, order = LoopTurns(), list[str]()
+async def test_one_piece_of_work_goes_on_in_each_iteration_of_the_loop() -> None:
+    pacer, order = LoopPacer(), list[str]()
 
     async def work(tenant: str) -> None:
-        await turns.next(tenant)
+        await pacer.next(tenant)
         order.append(tenant)
 
     working = [asyncio.create_task(work(tenant)) for tenant in ("a", "a", "a", "b")]
@@ -86,23 +86,23 @@ async def test_one_piece_of_work_goes_on_in_each_turn_of_the_loop() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 async def test_whoever_leaves_at_any_moment_holds_up_nobody(seed: int) -> None:
-    chance, turns = random.Random(seed), LoopTurns()
+    chance, pacer = random.Random(seed), LoopPacer()
 
     async def work() -> None:
-        await turns.next(chance.choice("abc"))
+        await pacer.next(chance.choice("abc"))
 
     await come_and_leave(work, chance, 100)
     async with asyncio.timeout(5):
-        await asyncio.gather(*(turns.next("d") for _ in range(3)))
+        await asyncio.gather(*(pacer.next("d") for _ in range(3)))
 
 
 def test_a_loop_that_was_closed_in_the_midst_holds_up_no_later_one() -> None:
-    turns, used = LoopTurns(), list[int]()
+    pacer, used = LoopPacer(), list[int]()
 
     async def use(loop: int) -> None:
-        await turns.next("a")
+        await pacer.next("a")
         used.append(loop)
-        asyncio.get_running_loop().create_task(turns.next("a"))
+        asyncio.get_running_loop().create_task(pacer.next("a"))
 
     for loop in range(3):
         asyncio.run(use(loop))
@@ -110,12 +110,12 @@ def test_a_loop_that_was_closed_in_the_midst_holds_up_no_later_one() -> None:
 
 
 async def test_another_loop_is_not_paced_meanwhile() -> None:
-    turns = LoopTurns()
+    pacer = LoopPacer()
 
     async def several() -> None:
         for _ in range(3):
             async with asyncio.timeout(5):
-                await turns.next("a")
+                await pacer.next("a")
 
-    await turns.next("a")
+    await pacer.next("a")
     await asyncio.to_thread(asyncio.run, several())

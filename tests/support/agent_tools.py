@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+from helix.agent.gathering import Bounds, Gathering
 from helix.agent.ledger import Ledger
-from helix.agent.run import Bounds, Run
 from helix.agent.tool import AnyTool, Arguments, Tool, ToolContext, ToolOutput
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
@@ -56,15 +56,17 @@ def context(question: str = "Which lamps are brass?", ledger: Ledger | None = No
     return ToolContext(question, question, Scope(), nothing, nothing, ledger or Ledger(), nothing)
 
 
-def run_with(*tools: AnyTool, bounds: Bounds | None = None, ledger: Ledger | None = None) -> Run:
-    return Run(context(ledger=ledger), tools, bounds or Bounds())
+def run_with(
+    *tools: AnyTool, bounds: Bounds | None = None, ledger: Ledger | None = None
+) -> Gathering:
+    return Gathering(context(ledger=ledger), tools, bounds or Bounds())
 
 
-def told(run: Run) -> list[tuple[str, Any]]:
+def told(gathering: Gathering) -> list[tuple[str, Any]]:
     """The events so far."""
     found = []
-    while not run.events.empty():
-        event = run.events.get_nowait()
+    while not gathering.events.empty():
+        event = gathering.events.get_nowait()
         assert event is not None
         found.append(event)
     return found

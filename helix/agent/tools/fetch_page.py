@@ -36,7 +36,7 @@ class PageArguments(Arguments):
     url: str = Field(min_length=1, max_length=2048, description="As the user wrote it.")
 
 
-async def fetch(arguments: PageArguments, context: ToolContext) -> ToolOutput:
+async def fetch_page(arguments: PageArguments, context: ToolContext) -> ToolOutput:
     """Title and text of a page whose address the user wrote in this turn, marked as a stranger's.
 
     The address is fetched as the user wrote it, not as the model did.
@@ -62,6 +62,7 @@ def _addresses_in(text: str) -> dict[str, str]:
 
 
 def _plain(address: str) -> str:
+    """The form in which addresses are compared: people end a sentence behind one."""
     return address.strip().rstrip(_AFTER_ADDRESS).rstrip("/")
 
 
@@ -69,6 +70,7 @@ async def _page(url: str, allow_hosts: tuple[str, ...]) -> dict[str, str]:
     """The JSON of the fetching process, which is killed where this call is cancelled."""
     if len(_under_way) >= MOST_AT_ONCE:
         raise ToolFailure("Too many pages are being fetched; call again later.")
+    # -P: a file of the working directory is not imported in place of a package
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-m", MODULE, stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
         env={name: os.environ[name] for name in _GIVEN if name in os.environ},
@@ -92,4 +94,4 @@ def _is_offered(context: ToolContext) -> bool:
     return context.may_fetch and bool(_addresses_in(context.user_text))
 
 
-FETCH_PAGE = Tool("fetch_page", PageArguments, fetch, _is_offered)
+FETCH_PAGE = Tool("fetch_page", PageArguments, fetch_page, _is_offered)

@@ -19,6 +19,7 @@ from helix.language.navigation.lines import (
 from helix.language.sentences import Span
 
 _FEWEST_PAGED, _FEWEST_TERMS = 4, 5
+# possessive and atomic: a line of dots without a page is given up in linear time
 _LED = re.compile(
     r"(?<![.·․…‥_])(?<![.·․…‥_]\s)(?>(?:[.·․…‥_]\s?){3,}|…{1,3})\s*+"
     rf"({PAGE})(?=\s|\Z)"
@@ -76,15 +77,16 @@ def _go_up(pages: Sequence[int]) -> bool:
 
 def _are_in_order(entries: Sequence[_Entry]) -> bool:
     """True where most neighbours are in the order of their pages, or of the alphabet."""
-    pages = [pages[0] for _, pages in entries]
-    return (len(set(pages)) > 1 and are_ordered(pages)) or are_ordered(
-        [folded(n) for n, _ in entries]
-    )
+    first_pages = [pages[0] for _, pages in entries]
+    names = [folded(name) for name, _ in entries]
+    return (len(set(first_pages)) > 1 and are_ordered(first_pages)) or are_ordered(names)
 
 
 def _is_index(entries: Sequence[_Entry]) -> bool:
-    """True where terms are in order, and some are on more pages than others: rows of a table have
-    as many numbers each."""
+    """True where terms are in order, and some are on more pages than others.
+
+    Rows of a table, which look alike, have as many numbers each.
+    """
     counts = {len(pages) for _, pages in entries}
     names = [folded(name) for name, _ in entries]
     return len(entries) >= _FEWEST_TERMS and len(counts) > 1 and are_ordered(names)

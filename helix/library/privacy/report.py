@@ -26,6 +26,7 @@ COUNTED_BY = (
 )
 
 _MOST_SHOWN = 500
+"""Contacts that the report lists, the latest first."""
 
 
 async def privacy_report(
@@ -39,9 +40,8 @@ async def privacy_report(
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    contacts, since, outside = await asyncio.to_thread(_contacts, store)
+    contacts, since, outside = await asyncio.to_thread(_counted_contacts, store)
     stored = await library.row(sql.STORED, {})
-    # with keys, the contacts of workers may be another tenant's
     lists_all = settings.auth == "off"
     listed = [
         row for row in contacts
@@ -67,8 +67,11 @@ async def privacy_report(
     }
 
 
-def _contacts(store: TenantStore) -> tuple[list[dict[str, Any]], str | None, bool]:
-    """(the latest contacts, when counting began, whether any contact ever was outside)."""
+def _counted_contacts(store: TenantStore) -> tuple[list[dict[str, Any]], str | None, bool]:
+    """(the latest contacts, when counting began, whether any contact ever was outside).
+
+    Stores before what this process and commands have counted and not stored yet.
+    """
     store_contacts(store, "serving", process_counter())
     store_kept_contacts(store)
     with (

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from helix.errors import SettingsError
 
 ACCEPTED_AT_ONCE = 32
-"""Connections that an event loop takes of one socket in a turn. Each costs a system call a turn."""
+"""Connections that an event loop takes of one socket in an iteration, at a system call each."""
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
@@ -64,9 +64,9 @@ def _refused(error: OSError, host: str, port: int) -> SettingsError:
 def accepting(sockets: Sequence[socket.socket]) -> list[socket.socket]:
     """``sockets``, which are bound, and copies of each for the event loop to listen on as well.
 
-    uvloop accepts one connection of a listener in each turn of its loop (libuv since 1.47 does). Of
-    a thousand at once the last would wait a thousand turns, and each turn is as long as the work
-    that is ready in it: seconds, for 0.1 ms of work.
+    uvloop accepts one connection of a listener in each iteration of its loop (libuv since 1.47
+    does). Of a thousand at once the last would wait a thousand iterations, and each is as long as
+    the work that is ready in it: seconds, for 0.1 ms of work.
 
     None of them blocks, from here on: ``dup`` sets the mode of the one that it copies anew, and
     processes share it. One that starts had the others wait in ``accept``, with all that they did.

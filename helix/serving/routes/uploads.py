@@ -101,7 +101,7 @@ async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
         partial(store_uploads, uploads=uploads, tenant=library.tenant),
         grows=lambda stored: stored.run_id is not None,
     )  # fmt: skip
-    async with library.turn(sum(each.size for each in uploads)):
+    async with library.memory_for(sum(each.size for each in uploads)):
         stored = await library.change(action)
     caller.changed("" if stored.run_id is None else f"run {stored.run_id}")
     if stored.run_id is not None:
@@ -166,7 +166,7 @@ async def examine(
     refused: list[tuple[str, HelixError]] = []
     for file in files:
         try:
-            async with library.turn(file.size or 0):
+            async with library.memory_for(file.size or 0):
                 found = await library.aside(partial(_inspect, file))
             uploads.append(replace(found, title=title, source_uri=source_uri, tags=tags))
         except HelixError as error:

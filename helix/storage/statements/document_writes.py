@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Held until the new version is written.
+# Locked until the new version is written: two writers of one source go one after the other.
 STORED = """
 SELECT id, file_hash, language, edits FROM documents
 WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
@@ -26,7 +26,7 @@ SET title = excluded.title, content_hash = excluded.content_hash, recipe = exclu
 RETURNING id, xmax = 0 AS is_new
 """
 
-# Before it is written: its chunks name it.
+# The id is needed before the row is written: the chunks name it.
 RESERVE = """
 SELECT coalesce(
     (SELECT id FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s),

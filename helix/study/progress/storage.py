@@ -46,7 +46,7 @@ def store(
     connection.execute(sql.ADD_TOTALS, whose | values)
 
 
-def turn(connection: Connected, learner: Learner, *, on: bool) -> None:
+def switch(connection: Connected, learner: Learner, *, on: bool) -> None:
     """Keep the progress of ``learner`` from now on, or no more of it; what is kept stays."""
     values = {"tenant": learner.tenant, "learner": learner.name, "wanted": TURNED_ON}
     connection.execute(sql.TURN_ON if on else sql.TURN_OFF, values)

@@ -15,7 +15,7 @@ from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.sse import TextJson
 from helix.study.progress.actions import Learner
 from helix.study.progress.log import ProgressLog
-from helix.study.progress.storage import forget, turn
+from helix.study.progress.storage import forget, switch
 from helix.study.progress.summary import read_day, read_progress
 
 router = APIRouter(
@@ -57,7 +57,7 @@ async def turned(caller: CurrentCaller, wanted: Turned) -> Response:
     """Nothing is kept of the caller until it is turned on; turned off, what was kept stays."""
     caller = caller.for_tenant(wanted.tenant_id)
     await _up_to_date(caller)
-    await caller.library.change(partial(turn, learner=_learner(caller), on=wanted.on))
+    await caller.library.change(partial(switch, learner=_learner(caller), on=wanted.on))
     return Response(status_code=204)
 
 

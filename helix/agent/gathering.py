@@ -71,7 +71,7 @@ class _Call:
 
 
 @dataclass(eq=False)
-class Run:
+class Gathering:
     """The state of one gathering; ``events`` are those for the client, None after the last.
 
     ``before`` is the conversation so far, for a model that chooses the calls; ``error`` is the
@@ -98,7 +98,7 @@ class Run:
 
     @property
     def offered(self) -> list[AnyTool]:
-        """The tools that may be called in this run."""
+        """The tools that may be called in it."""
         return [tool for tool in self.tools if tool.is_offered(self.context)]
 
     @property
@@ -133,7 +133,7 @@ class Run:
         """Count one more turn.
 
         Raises:
-            BoundReached: the run has had all its turns, or has spent all its tokens.
+            BoundReached: it has had all its turns, or has spent all its tokens.
         """
         self._steps += 1
         self._calls_in_step = 0

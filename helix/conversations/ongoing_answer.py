@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
-class Turn:
+class OngoingAnswer:
     """One answer under way.
 
     Args:

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, TypeVar
 
 from helix.conversations.liveness import MessageEvent, MessageRow
-from helix.conversations.turn import Turn
+from helix.conversations.ongoing_answer import OngoingAnswer
 
 LOOK_SECONDS = 0.1
 """Seconds between a follower's polls for the events of another process."""
@@ -24,16 +24,16 @@ _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 
-class Turns:
-    """The turns of one process, by their message."""
+class OngoingAnswers:
+    """The ongoing answers of one process, by their message."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
-        self._turns: dict[tuple[str, str, int], Turn] = {}
+        self._turns: dict[tuple[str, str, int], OngoingAnswer] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._beginning: set[asyncio.Task[Any]] = set()
 
-    def start(self, turn: Turn) -> None:
+    def start(self, turn: OngoingAnswer) -> None:
         """Begin ``turn`` in a task of its own, which this object holds."""
         key = _key(turn.row)
         self._turns[key] = turn
