@@ -100,7 +100,7 @@ soak: $(ALL) ## The full counts: kills, fuzz, load; and a model in the process (
 	@PYTHON=$(PYTHON) scripts/install $(VENV) dev,cross-encoder
 	@$(BIN)/python -m pytest -m 'soak and not browser' --timeout 1800 --durations=10
 
-clients: $(ALL) $(MODEL) $(TOOLS) tests/clients/node/node_modules/.package-lock.json ## Other people's clients over a server: openai, llm, LangChain, MCP inspector, Open WebUI (3 GB)
+clients: $(ALL) models $(TOOLS) tests/clients/node/node_modules/.package-lock.json ## Other people's clients over a server: openai, llm, LangChain, MCP inspector, Open WebUI (3 GB)
 	@test -x build/clients/bin/python || $(PYTHON) -m venv build/clients
 	@build/tools/bin/uv pip install -q --python build/clients -r tests/clients/requirements.txt
 	@test -x build/clients-webui/bin/python || $(PYTHON) -m venv build/clients-webui

@@ -21,6 +21,7 @@ from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.domain.contract import GROUNDING_RULES
 from helix.errors import HelixError
+from helix.providers.llama_grammar import llama_schema
 from helix.services import Services, open_services
 from helix.settings import load_settings
 from helix.settings.prompts import Prompts
@@ -48,7 +49,7 @@ class Answerer:
         if self.name != OFFLINE:
             told += [GROUNDING_RULES, Prompts().text("answering_style", {})]
         if self.form == SCHEMA:
-            told += [FORM_RULES, json.dumps(answer_schema(self.top_k))]
+            told += [FORM_RULES, json.dumps(llama_schema(answer_schema(self.top_k)))]
         fingerprint = hashlib.sha256("\0".join(told).encode()).hexdigest()[:12]
         return Key(self.name, self.form, question.suite, question.id, fingerprint)
 

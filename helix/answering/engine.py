@@ -14,7 +14,7 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingR
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
-from helix.answering.form import BlockReader, FormChoice, WrongForm, with_form_rules
+from helix.answering.form import FormChoice, WrongForm, block_texts, with_form_rules
 from helix.answering.gatherer import Gatherer, NeedsModel
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import ImagesNotSupported, image_messages
@@ -275,7 +275,7 @@ class CitationQueryEngine(BaseQueryEngine):
         """
         asked = self._model_deltas(with_form_rules(messages), used, options)
         begun = False
-        async with aclosing(filtered(asked, BlockReader(sources))) as blocks:
+        async with aclosing(block_texts(asked, sources)) as blocks:
             try:
                 async for text in blocks:
                     begun = True

@@ -20,13 +20,13 @@ from helix.errors import SettingsError
 from helix.providers.answer_length import answer_tokens
 from helix.providers.base import LanguageModel
 from helix.providers.integrations import ChatIntegration
+from helix.providers.llama_grammar import llama_schema
 from helix.providers.local_models.folder import model_file, models_folder
 from helix.providers.local_models.gguf import read_head
 from helix.providers.local_models.shared_server import Address, ServerOptions, SharedServer
 from helix.providers.model_server import chat_options
 from helix.providers.open_responses import collecting_client
 from helix.providers.openai import finish_reason, usage
-from helix.providers.schemas import openai_schema
 from helix.settings import Settings
 
 CONTEXT = 8192
@@ -155,7 +155,7 @@ def local_llm(settings: Settings, model: str) -> LanguageModel:
     integration = ChatIntegration(
         "llama_index.llms.openai_like", "OpenAILike", lambda *_: chat_settings, finish_reason,
         usage, frozenset({"stop"}), titled=lambda _: title_of(file),
-        schema_options=openai_schema, prefers_schema=True,
+        schema_options=llama_schema, prefers_schema=True,
     )  # fmt: skip
     named = settings.model_copy(update={"llm": f"local:{file.name}"})
     llm = integration.llm(named, file.name)

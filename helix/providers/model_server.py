@@ -7,6 +7,7 @@ know. ``server:MODEL`` names one; HELIX_MODEL_SERVER says where. OpenAIEmbedding
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,11 +15,13 @@ from pydantic import SecretStr
 
 from helix.errors import UpstreamError
 from helix.providers.answer_length import answer_tokens
+from helix.providers.base import LanguageModel
 from helix.providers.integrations import ChatIntegration, Integration
+from helix.providers.llama_grammar import llama_schema
 from helix.providers.open_responses import collecting_client
 from helix.providers.openai import ATTEMPTS, finish_reason, load_client, usage
 from helix.providers.schemas import openai_schema
-from helix.providers.served_models import served_context, served_model, served_models
+from helix.providers.served_models import ServedModel, model_at, served_model, served_models
 from helix.settings import Settings
 
 EMBED_BATCH = 32
@@ -53,15 +56,13 @@ def embed_server(settings: Settings) -> tuple[str, str]:
     return settings.embed_server.rstrip("/"), _text(settings.embed_server_key)
 
 
-def context_of(settings: Settings, model: str) -> int:
+def context_of(settings: Settings, found: ServedModel | None) -> int:
     """Tokens of the model's context: as HELIX_MODEL_CONTEXT, else the server, tells.
 
     Where neither does it is the room that an answer over sources takes.
     """
-    if settings.model_context:
-        return settings.model_context
-    address, key = model_server(settings)
-    return served_context(address, key, model) or 8192 + 1024 * settings.retrieval_top_k
+    told = settings.model_context or (found and found.context)
+    return told or 8192 + 1024 * settings.retrieval_top_k
 
 
 def examined_server(settings: Settings, model: str) -> str:
@@ -110,8 +111,8 @@ def embedding_options(address: str, key: str, model: str) -> dict[str, Any]:
     }
 
 
-def _chat_options(settings: Settings, model: str) -> dict[str, Any]:
-    context = context_of(settings, model)
+def _chat_options(found: ServedModel | None, settings: Settings, model: str) -> dict[str, Any]:
+    context = context_of(settings, found)
     options = chat_options(*model_server(settings), model, context)
     client = collecting_client(settings.model_timeout)
     return {
@@ -128,10 +129,20 @@ def _embedding_options(settings: Settings, model: str) -> dict[str, Any]:
 
 
 EMBEDDING = Integration("llama_index.embeddings.openai", "OpenAIEmbedding", _embedding_options)
-CHAT = ChatIntegration(
-    "llama_index.llms.openai_like", "OpenAILike", _chat_options, finish_reason, usage,
-    frozenset({"stop"}), schema_options=openai_schema, prefers_schema=True,
-)  # fmt: skip
+
+
+def server_llm(settings: Settings, model: str) -> LanguageModel:
+    """The model of ``HELIX_LLM=server:MODEL``; raises as Integration.embedder does.
+
+    A server that need not tell the context is not asked what it is.
+    """
+    found = None if settings.model_context else model_at(*model_server(settings), model)
+    integration = ChatIntegration(
+        "llama_index.llms.openai_like", "OpenAILike", partial(_chat_options, found), finish_reason,
+        usage, frozenset({"stop"}), prefers_schema=True,
+        schema_options=llama_schema if found and found.owner == "llamacpp" else openai_schema,
+    )  # fmt: skip
+    return integration.llm(settings, model)
+
 
 server_embedder = EMBEDDING.embedder
-server_llm = CHAT.llm

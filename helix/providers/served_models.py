@@ -85,13 +85,12 @@ def served_model(models: Sequence[ServedModel], name: str) -> ServedModel | None
     return next((each for each in models if each.name == name or each.alone), None)
 
 
-def served_context(address: str, key: str, name: str) -> int | None:
-    """Tokens of the context of the model ``name`` at ``address``; None where it is not told.
+def model_at(address: str, key: str, name: str) -> ServedModel | None:
+    """The model ``name`` that the server at ``address`` lists; None where it does not.
 
     A server that does not answer now may by the first question: it is no error here.
     """
     try:
-        found = served_model(served_models(address, key), name)
+        return served_model(served_models(address, key), name)
     except UpstreamError:
         return None
-    return found.context if found else None

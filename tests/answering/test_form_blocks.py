@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helix.answering.form import BlockReader, answer_schema
+from helix.answering.form import BlockReader, answer_schema, block_texts
 from helix.answering.form.schema import KINDS
 from helix.answering.proof.statements import statements_of
 from helix.domain.citations import marker_numbers
@@ -183,10 +184,33 @@ def test_no_cut_of_the_json_changes_the_answer(
 
 @given(st.lists(st.sampled_from(["Refunds take 5 days.", "Parcels arrive soon!"]), min_size=1))
 def test_every_statement_has_a_marker(sentences: list[str]) -> None:
-    text = written(block(" ".join(sentences), 2), item(sentences[0], 1))
+    text = written(block(" ".join(sentences), 2), item("Ask by letter.", 1))
     found = statements_of(text)
     assert len(found) == len(sentences) + 1
     assert all(each.numbers for each in found)
+
+
+def test_prose_that_the_answer_has_already_is_left_out() -> None:
+    said = block("Within 30 days. By letter.", 1)
+    again = [said, block("Within 30 days.", 2), item("Within 30 days. By letter.", 3)]
+    assert written(*again) == "Within 30 days. [1] By letter. [1]\n\nWithin 30 days. [2]"
+    assert written(row("A | B", 1), row("1 | 2", 1), row("1 | 2", 1)).count("| 1 | 2 [1] |") == 2
+
+
+async def _deltas(text: str, read: list[str]) -> AsyncGenerator[str, None]:
+    for delta in text:
+        read.append(delta)
+        yield delta
+
+
+async def test_a_model_that_repeats_itself_is_not_read_on() -> None:
+    """Its JSON is not whole then, and its answer stands."""
+    turns = [block("Within 30 days.", 1), block("By letter.", 2)]
+    text = json.dumps({"blocks": turns * 20})
+    read: list[str] = []
+    given = "".join([each async for each in block_texts(_deltas(text, read), 3)])
+    assert given == "Within 30 days. [1]\n\nBy letter. [2]"
+    assert "".join(read) == text[: len(json.dumps({"blocks": turns * 2})) - len("]}")]
 
 
 def test_the_schema_has_the_numbers_of_the_sources() -> None:

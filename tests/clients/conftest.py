@@ -11,7 +11,7 @@ from tests.support.repository import ROOT
 from tests.support.server_processes import served
 from tests.support.service_process import run
 
-MODEL = ROOT / "build" / "models" / "smollm2-135m-instruct.gguf"
+MODEL = ROOT / "build" / "models" / "qwen2.5-coder-0.5b-instruct.gguf"
 
 
 @pytest.fixture(scope="session")

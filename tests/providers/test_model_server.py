@@ -139,6 +139,17 @@ def test_a_context_that_is_set_asks_nobody() -> None:
         assert (llm.model.metadata.context_window, server.asked) == (1024, [])
 
 
+def test_llama_cpp_alone_is_sent_a_grammar() -> None:
+    schema = {"enum": ["a"]}
+    sent = {}
+    for listed in (VLLM, LLAMA):
+        with scripted(_list(listed)) as server:
+            options = build_llm(_chosen(server)).schema_options
+            assert options is not None
+            sent[listed["owned_by"]] = list(options(schema))
+    assert sent == {"vllm": ["response_format"], "llamacpp": ["extra_body"]}
+
+
 def test_a_server_that_is_away_when_helix_starts_is_no_error() -> None:
     with scripted(_list(VLLM)) as server:
         pass

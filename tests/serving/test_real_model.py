@@ -74,19 +74,20 @@ def _token_frames(content: bytes) -> list[str]:
 
 @pytest.mark.timeout(600)
 def test_ten_answers_stream_and_end_as_the_model_ends_them(service: Service) -> None:
-    whole = 0
+    whole, frames = 0, []
     for question in QUESTIONS:
         response = httpx.get(f"{service.url}/ask", params={"q": question}, timeout=110)
         assert response.status_code == 200, response.text
         said = _token_frames(response.content)
-        assert len(said) > 1
+        frames.append(len(said))
         if b"event: citations" in response.content:
             text, citations = parse_stream(response.content)
             assert "".join(said) == text
             assert all(one["document_title"] == "Refund Policy" for one in citations)
             whole += 1
     # the others met the limit, for so small a model often says one thing over and over
-    assert whole > 1
+    assert whole > 1, frames
+    assert min(frames) > 0 and max(frames) > 10
 
 
 def test_an_answer_that_meets_its_limit_is_cut(database: dict[str, str]) -> None:
@@ -95,7 +96,7 @@ def test_an_answer_that_meets_its_limit_is_cut(database: dict[str, str]) -> None
         answering(database, llama, answer_tokens=60) as service,
     ):
         response = httpx.get(f"{service.url}/ask", params={"q": QUESTIONS[0]}, timeout=110)
-        assert response.status_code == 200 and len(_token_frames(response.content)) > 1
+        assert response.status_code == 200 and _token_frames(response.content)
         assert b"event: citations" not in response.content
         whole = httpx.post(f"{service.url}/v1/query", json={"question": QUESTIONS[0]}, timeout=110)
         assert whole.status_code == 502 and "length limit" in whole.json()["error"]

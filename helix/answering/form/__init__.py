@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.answering.form.block_reader import BlockReader, WrongForm
+from helix.answering.form.block_reader import BlockReader, WrongForm, block_texts
 from helix.answering.form.choice import FormChoice
 from helix.answering.form.schema import FORM_RULES, answer_schema, with_form_rules
 
@@ -12,5 +12,6 @@ __all__ = [
     "FormChoice",
     "WrongForm",
     "answer_schema",
+    "block_texts",
     "with_form_rules",
 ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from helix.answering.form.json_reader import JsonEvent, JsonReader, Malformed
-from helix.answering.form.schema import KINDS, MOST_SOURCES, PARAGRAPH
+from helix.answering.form.schema import KINDS, LIST_ITEM, MOST_SOURCES, PARAGRAPH
 from helix.answering.form.writer import BlockWriter
 from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
@@ -14,6 +16,9 @@ _BLOCK = ("blocks", "*")
 _KIND, _TEXT, _SOURCES = (*_BLOCK, "kind"), (*_BLOCK, "text"), (*_BLOCK, "sources")
 _SOURCE = (*_SOURCES, "*")
 _FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?(?=\{)", re.IGNORECASE)
+_MOST_REPEATS = 2
+"""Blocks in succession that say what the answer has already, before the model is not read on: a
+small one would go on so to the end of its context."""
 _MAY_BE_FENCE = re.compile(r"\s*(?:`{0,2}|```(?:j?|js|jso|json)\s*)\Z", re.IGNORECASE)
 
 
@@ -26,9 +31,10 @@ class BlockReader:
 
     ``sources``: how many there are. What is given, joined, does not depend on how the answer was
     cut into deltas. The keys of a block may come in any order: text waits for its kind, and behind
-    its first sentence for its sources. Numbers that no source has are left out. An empty list, and
-    one whose blocks say nothing, is the refusal. An answer that does not begin as JSON comes from a
-    server that does not know schemas, and is handed on as it is.
+    its first sentence for its sources. Numbers that no source has are left out. A paragraph or list
+    item that has the very text of an earlier block is left out too. An empty list, and one whose
+    blocks say nothing, is the refusal. An answer that does not begin as JSON comes from a server
+    that does not know schemas, and is handed on as it is.
     """
 
     def __init__(self, sources: int) -> None:
@@ -40,7 +46,10 @@ class BlockReader:
         self._has_list = False
         self._kind = ""
         self._opened = False  # the writer has the block: its kind is known
-        self._text = ""  # that waits for the kind
+        self._text = ""  # that waits for the kind, or may be an earlier block's again
+        self._read = ""  # all text of the block
+        self._earlier: list[str] = []
+        self._repeats = 0
         self._numbers: list[int] = []
         self._cited: list[int] | None = None  # None until all numbers are read
 
@@ -62,15 +71,20 @@ class BlockReader:
                 " or set HELIX_ANSWER_FORM=text"
             ) from None
 
+    @property
+    def repeats(self) -> bool:
+        """True once the model says over again what it has said: nothing more is to be read."""
+        return self._repeats >= _MOST_REPEATS
+
     def end(self) -> str:
-        """The rest of an answer whose stream ended as it should.
+        """The rest of an answer whose stream ended as it should, or that is not read on.
 
         Raises:
             UpstreamError: its JSON is not whole.
         """
         if self._plain or self._start is not None:
             return self._start or ""
-        if not (self._json.done and self._has_list):
+        if not (self.repeats or (self._json.done and self._has_list)):
             raise UpstreamError("the model ended its answer before it was finished: try again")
         rest = self._writer.end()
         return rest if self._writer.wrote else REFUSAL
@@ -106,7 +120,7 @@ class BlockReader:
         return ""
 
     def _begin(self) -> str:
-        self._kind, self._text, self._opened = "", "", False
+        self._kind, self._text, self._read, self._opened = "", "", "", False
         self._numbers, self._cited = [], None
         return ""
 
@@ -116,19 +130,55 @@ class BlockReader:
             return ""
         self._opened = True
         given = self._writer.open(self._kind if self._kind in KINDS else PARAGRAPH)
-        given += self._writer.feed(self._text)
+        given += self._written("")
         return given + (self._writer.cite(self._cited) if self._cited is not None else "")
 
     def _written(self, text: str) -> str:
-        if self._opened:
-            return self._writer.feed(text)
+        self._read += text
         self._text += text
-        return ""
+        if not self._opened or (self._is_prose and self._may_repeat):
+            return ""
+        text, self._text = self._text, ""
+        return self._writer.feed(text)
+
+    @property
+    def _is_prose(self) -> bool:
+        """Rows of a table and lines of code may be alike."""
+        return self._kind in (PARAGRAPH, LIST_ITEM)
+
+    @property
+    def _may_repeat(self) -> bool:
+        return any(earlier.startswith(self._read) for earlier in self._earlier)
 
     def _end_block(self) -> str:
-        return self._open() + self._writer.close()
+        given = self._open()
+        if self._read in self._earlier:
+            self._repeats += 1
+        else:
+            self._repeats = 0
+            self._earlier.append(self._read)
+            given += self._writer.feed(self._text)  # the beginning of an earlier block
+        return given + self._writer.close()
 
     def _number(self, value: object) -> None:
         """Note a source number, unless it is none or there already."""
         if isinstance(value, int) and 1 <= value <= self._known and value not in self._numbers:
             self._numbers.append(value)
+
+
+async def block_texts(deltas: AsyncGenerator[str, None], sources: int) -> AsyncGenerator[str, None]:
+    """The text of an answer in blocks, in non-empty pieces; closes ``deltas``, the model's.
+
+    Raises:
+        WrongForm: the answer is not in the form that was asked for.
+        UpstreamError: its JSON is not whole.
+    """
+    reader = BlockReader(sources)
+    async with aclosing(deltas):
+        async for delta in deltas:
+            if text := reader.feed(delta):
+                yield text
+            if reader.repeats:
+                break
+        if rest := reader.end():
+            yield rest
