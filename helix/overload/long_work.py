@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 LONG = 1_000
 """Characters from which work over a text goes to the thread; below, handing it over takes longer.
 
-Judging takes 1 to 2 µs a character at most (tests/SOAK.md), so the event loop keeps about 2 ms.
+Judging takes 1 to 2 µs a character at most, so the event loop keeps about 2 ms.
 """
 
 _Args = ParamSpec("_Args")

@@ -50,7 +50,7 @@ _LETTER = (612.0, 792.0)  # points, of a page that is too damaged to have a size
 _LARGEST = 200.0  # points of a letter whose size is counted
 _MOST_BOOKMARKS = 10_000
 _LONGEST_TITLE = 200  # characters
-_DEEPEST_FORM = 5
+_DEEPEST_FORM = 5  # forms in forms: one may hold itself
 
 _JUNK_TITLE = re.compile(
     r"untitled.*|(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation)\b.*"
@@ -135,7 +135,7 @@ def _written(
         words = sheet.words.words()
         taken = page_furniture.numbers.union(numbers_of(sheet.words.aside))
         body = list(range(len(words)))
-        for number in sorted(taken, reverse=True):
+        for number in sorted(taken, reverse=True):  # from the last on: places before it hold
             del body[number]
         find = _finder(sheet.rules, index + 1)
         items = laid_out(words, body, find, body_size)
@@ -157,7 +157,8 @@ def _body_size(sheets: Iterable[_Sheet]) -> float:
     letters: Counter[float] = Counter()
     for sheet in sheets:
         if words := sheet.words:
-            for size in sorted(words.letters):
+            for size in sorted(words.letters):  # of sizes as frequent the same one always wins
+                # to a quarter of a point: one size of print differs by its rounding
                 letters[round(4 * min(size, _LARGEST)) / 4] += words.letters[size]
     return max(letters, key=letters.__getitem__) if letters else 1.0
 
@@ -197,6 +198,7 @@ def _read_sheet(page: Page, number: int) -> _Sheet:
             found, warning = _scanned(page, text)
             if found != text or not text:
                 return _Sheet(words.frame, text=found, warning=warning)
+            # OCR had nothing to add: words of the page itself have boxes, OCR's have none
             return _Sheet(words.frame, words, edges=edge_rows(words, number), warning=warning)
     if not len(words):
         return _Sheet(words.frame)
@@ -213,7 +215,7 @@ def _scanned(page: Page, text: str) -> tuple[str, str | None]:
     width, height = page.size  # in points, 72 to the inch
     scale = _DOTS_PER_INCH / 72
     scale = min(scale, (_MOST_PIXELS / max(width * height, 1)) ** 0.5)
-    bitmap = draw(page, scale, red_first=False)
+    bitmap = draw(page, scale, red_first=False)  # as OpenCV has pixels, on which OCR is built
     if bitmap.is_blank:
         return text, None
     try:

@@ -89,7 +89,7 @@ class Worker:
         except RunCancelled:
             return False
         await self.database(set_stage, run_id, "files")
-        if await self.database(open_files, run_id, -1, 1):
+        if await self.database(open_files, run_id, -1, 1):  # where there is anything to load
             try:
                 await self.database(index.drop_if_empty)
             except StoreUnavailable as error:  # only its owner may: the load is slower without
@@ -118,7 +118,7 @@ class Worker:
         while not await self.database(should_stop, run_id):
             if await self.database(count_open, run_id, up_to) <= open_files:
                 return True
-            await asyncio.sleep(_WAIT_SECONDS)
+            await asyncio.sleep(_WAIT_SECONDS)  # polled: files end in other processes too
         return False
 
     async def file(self, run_id: int, n: int, run_batch: RunBatch) -> None:

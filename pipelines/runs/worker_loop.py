@@ -85,6 +85,7 @@ class WorkerLoop:
         worker = self._worker
         url = worker.tools.store.connections.url
         connection = await AsyncConnection.connect(url, autocommit=True)
+        # shared: workers whose names have one hash do not wait for each other
         await connection.execute(
             "SELECT pg_advisory_lock_shared(%s, hashtext(%s))", (LIVE, worker.name)
         )
@@ -198,6 +199,7 @@ async def _take_notifications(connection: Connected) -> bool:
 async def _is_lock_free(connection: Connected, name: str) -> bool:
     """True where nobody holds the lock of the worker of this name."""
     lock = (LIVE, name)
+    # alone: it is given only where nobody holds the shared one
     row = await (
         await connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", lock)
     ).fetchone()

@@ -122,7 +122,7 @@ async def durable_engine(
         log_level="ERROR",
         console_log_level="ERROR",
         enable_otlp=False,
-        run_migrations=False,
+        run_migrations=False,  # migrate_engine did, where this role may
         notification_listener_polling_interval_sec=0.5,
     )
     DBOS(config=config)
@@ -216,9 +216,10 @@ async def requeue_interrupted(executor: str) -> None:
 
 async def _requeue(key: str, executor: str) -> None:
     requeue = _get_dbos_instance()._sys_db.reenqueue_for_recovery  # its only way in
-    await asyncio.to_thread(requeue, key, [executor], RUNS)
+    await asyncio.to_thread(requeue, key, [executor], RUNS)  # in its own queue, where it has one
 
 
+# Of run and file: as often as workers die. DBOS would give it up after a number of kills.
 @DBOS.workflow(name="run", max_recovery_attempts=None)
 async def run_workflow(run_id: int) -> None:
     """Plan the run, queue its files a window at a time, and end it."""
@@ -232,7 +233,7 @@ async def run_workflow(run_id: int) -> None:
 
 
 async def _carry_out(worker: Worker, run_id: int) -> None:
-    last, going_on = -1, await _plan(run_id)
+    last, going_on = -1, await _plan(run_id)  # files are numbered from 0
     tenant = await worker.tenant(run_id)
     while going_on:
         numbers = await _next_files(run_id, last)
@@ -243,6 +244,7 @@ async def _carry_out(worker: Worker, run_id: int) -> None:
             with key, SetEnqueueOptions(queue_partition_key=tenant):
                 await DBOS.enqueue_workflow_async(FILES, file_workflow, run_id, n)
         last = numbers[-1]
+        # half a window early, so that no worker is idle while the next one is queued
         going_on = await worker.wait(run_id, last, _WINDOW // 2)
     if going_on:
         await worker.wait(run_id, last, 0)

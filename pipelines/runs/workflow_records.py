@@ -67,6 +67,7 @@ async def lost_files(running: Sequence[int]) -> list[tuple[int, int]]:
         status=["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
         limit=1000,
     )
+    # "run-12-file-3", as pipelines/runs/workflow.py names it
     parts = [status.workflow_id.split("-") for status in workflows]
     return [(int(run_id), int(n)) for _, run_id, _, n in parts]
 

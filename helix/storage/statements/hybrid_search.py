@@ -31,8 +31,9 @@ _BM25 = f"""(
 # The terms of the question as one sparse vector.
 _WEIGHTS = "(SELECT weights FROM question)"
 
-# For each term the key of fewest occurrences that is not in too many chunks. OFFSET 0: the levels
-# of a term that is in few chunks are not looked up at all.
+# For each term the key of fewest occurrences that is not in too many chunks: `key` is of all chunks
+# that have it, `key + level` of those that have it 2, 4 and 8 times at least (packed_terms.LEVELS).
+# OFFSET 0: the levels of a term that is in few chunks are not looked up at all.
 _CHOSEN = f"""
 SELECT CASE WHEN term.n <= share THEN term.key ELSE (
     SELECT l.key FROM (
@@ -75,6 +76,7 @@ _NO_NEAR = "near AS (SELECT NULL::bigint AS id, NULL::float8 AS distance WHERE f
 
 # The terms with how many chunks have them; those that no chunk has find nothing. Forms of languages
 # that the tenant has no chunk in are left out, or they would meet other words of the same letters.
+# In the statistics key 0 counts the tenant's chunks, and key 1 their terms.
 _TERMS = f"""
 total AS MATERIALIZED (
     SELECT chunks, terms / greatest(chunks, 1) AS mean FROM (

@@ -18,13 +18,13 @@ from typing import Generic, TypeVar
 from pipelines.readers.printed.lines import Line
 
 _BIN = 3.0  # points
-_GUTTER_BINS = 2
+_GUTTER_BINS = 2  # that are empty beside each other: a space between two words is narrower
 _LEAST_LINES = 4  # on each side, beside each other
 _LEAST_WORDS = 2.5  # a line, on average
 _LEAST_FILLED = 0.6  # of its side's width, by half of the lines
 _MOST_CROSSED = 0.5  # of a band's lines may cross a gutter somewhere on the page
 _NARROW = 0.8  # of the width of all: a line across more is in no column
-_DEEPEST = 6
+_DEEPEST = 6  # gutters within the sides of others
 _MOST_PIECES = 4_000  # of a page that has columns; more is a drawing, read from the top down
 
 Content = TypeVar("Content")
