@@ -30,6 +30,8 @@ COMMANDS = {
     "runs": LazyCommand("helix.commands.runs:runs", "Follow or cancel ingestion runs."),
     "model": LazyCommand("helix.commands.model:model", "Models of your own: fetch, list, remove."),
     "keys": LazyCommand("helix.commands.keys:keys", "API keys: create, list, change."),
+    "user": LazyCommand("helix.commands.users:user", "People's accounts: add, list, change."),
+    "group": LazyCommand("helix.commands.groups:group", "Groups of people: add, list, change."),
     "audit": LazyCommand("helix.commands.audit:audit", "The audit log: changes and refusals."),
     "mcp": LazyCommand("helix.commands.mcp:mcp", "Serve tools to other programs' models."),
     "prompts": LazyCommand("helix.commands.prompts:prompts", "Prompts: list, show, change."),

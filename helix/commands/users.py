@@ -1,0 +1,174 @@
+"""``helix user``: the accounts of people, where HELIX_AUTH=accounts asks them to sign in."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from helix.commands.console import in_database, print_table
+from helix.commands.server_record import recorded_address
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import BadRequest, NotFound
+from helix.library.audit import record_command
+from helix.library.people.browser_sessions import revoke_sessions
+from helix.library.people.invitations import reset_link
+from helix.library.people.members import Role, set_role
+from helix.library.people.passwords import set_password
+from helix.library.people.persons import (
+    Person,
+    add_person,
+    find_person,
+    list_people,
+    set_enabled,
+    set_name,
+)
+from helix.settings import load_settings
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
+
+user = typer.Typer(
+    name="user", help="People's accounts, for HELIX_AUTH=accounts: add, list, change, disable.",
+    no_args_is_help=True,
+)  # fmt: skip
+
+LINK_PAGE = "/web/sign-in.html#link="
+"""The page that a link leads to, with its secret where no server sees it."""
+Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The address to sign in with.")]
+RoleOrNone = Literal["owner", "editor", "reader", "none"]
+
+
+@user.command()
+def add(
+    email: Email,
+    tenant: Annotated[str, typer.Option(help="Whose documents.")] = DEFAULT_TENANT,
+    role: Annotated[Role, typer.Option(help="What they may do there.")] = "reader",
+    name: Annotated[str, typer.Option(help="Their name.")] = "",
+    password: Annotated[
+        bool, typer.Option("--password", help="Read a password from the terminal or a pipe.")
+    ] = False,
+) -> None:
+    """Add a person to a tenant, and print a link by which they choose a password.
+
+    Who has an account already is added to the tenant and keeps it; then nothing is printed.
+    """
+    chosen = _read_password() if password else None
+
+    def make(connection: Connected) -> str | None:
+        known = find_person(connection, email)
+        person_id = known.id if known else add_person(connection, email, name)
+        set_role(connection, tenant_name(tenant), person_id, role)
+        about = f"person {person_id}; role {role}"
+        record_command(connection, "helix user add", tenant, about)
+        if chosen is not None:
+            set_password(connection, person_id, chosen)
+        return reset_link(connection, tenant, person_id) if not known and not chosen else None
+
+    secret = in_database(make)
+    typer.echo(f"{email} is {_with_article(role)} of {tenant}", err=True)
+    _print_link(secret)
+
+
+@user.command("list")
+def list_(
+    tenant: Annotated[str | None, typer.Option(help="Only the members of this tenant.")] = None,
+) -> None:
+    """Everybody who has an account, once for each tenant that they are a member of."""
+    if tenant is not None:
+        tenant_name(tenant)
+    rows = [
+        [each.id, each.email, each.name, each.tenant, each.role, f"{each.created_at:%Y-%m-%d}",
+         f"disabled {each.disabled_at:%Y-%m-%d}" if each.disabled_at else ""]
+        for each in in_database(lambda connection: list_people(connection, tenant))
+    ]  # fmt: skip
+    print_table(["person", "address", "name", "tenant", "role", "since", ""], rows)
+
+
+@user.command("set")
+def set_(
+    email: Email,
+    tenant: Annotated[str, typer.Option(help="The tenant of --role.")] = DEFAULT_TENANT,
+    role: Annotated[
+        RoleOrNone | None, typer.Option(help="What they may do there; none: nothing any more.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Their name.")] = None,
+    password: Annotated[
+        bool, typer.Option("--password", help="Read a password; they are signed out everywhere.")
+    ] = False,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a link by which they choose a password.")
+    ] = False,
+    enable: Annotated[bool, typer.Option("--enable", help="Undo `helix user disable`.")] = False,
+) -> None:
+    """Change a person's role, name or password, from their next request on."""
+    if role is None and name is None and not (password or link or enable):
+        raise typer.BadParameter("give --role, --name, --password, --link or --enable")
+    chosen = _read_password() if password else None
+
+    def change(connection: Connected) -> str | None:
+        person = _known(connection, email)
+        if role is not None:
+            set_role(connection, tenant_name(tenant), person.id, None if role == "none" else role)
+        if name is not None:
+            set_name(connection, person.id, name)
+        if enable:
+            set_enabled(connection, person.id, enabled=True)
+        if chosen is not None:
+            set_password(connection, person.id, chosen)
+            revoke_sessions(connection, person.id)
+        about = f"person {person.id}" + (f"; role {role}" if role else "")
+        record_command(connection, "helix user set", tenant, about)
+        return reset_link(connection, tenant, person.id) if link else None
+
+    secret = in_database(change)
+    typer.echo(f"{email} is changed", err=True)
+    _print_link(secret)
+
+
+@user.command()
+def disable(email: Email) -> None:
+    """Let an account open nothing any more: its sessions and tokens end now."""
+
+    def close(connection: Connected) -> None:
+        person = _known(connection, email)
+        set_enabled(connection, person.id, enabled=False)
+        revoke_sessions(connection, person.id)
+        record_command(connection, "helix user disable", "-", f"person {person.id}")
+
+    in_database(close)
+    typer.echo(f"{email} is disabled")
+
+
+def _known(connection: Connected, email: str) -> Person:
+    person = find_person(connection, email)
+    if person is None:
+        raise NotFound(f"there is no account of {email}: `helix user list` has them")
+    return person
+
+
+def _read_password() -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    first = sys.stdin.readline().rstrip("\r\n")
+    if not first:
+        raise BadRequest("--password reads the password from the terminal, or a line of a pipe")
+    return first
+
+
+def link_to(secret: str) -> str:
+    """The whole link with ``secret``, at the address where people find the server."""
+    settings = load_settings()
+    address = settings.url or recorded_address(settings.database_url) or "http://localhost:8080"
+    return f"{address.rstrip('/')}{LINK_PAGE}{secret}"
+
+
+def _print_link(secret: str | None) -> None:
+    if secret is not None:
+        typer.echo("a link to choose a password, good once, for a day:", err=True)
+        typer.echo(link_to(secret))  # alone on standard output, for scripts
+
+
+def _with_article(role: str) -> str:
+    return f"{'an' if role[0] in 'aeo' else 'a'} {role}"

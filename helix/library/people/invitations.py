@@ -1,0 +1,147 @@
+"""Links that make an account or set the password of one: each opens once, and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from psycopg.rows import class_row, dict_row
+
+from helix.domain.scope import tenant_name
+from helix.errors import HelixError
+from helix.library.people.members import Role, checked_role, set_role
+from helix.library.people.passwords import hashed
+from helix.library.people.persons import add_person, any_person, checked_email
+from helix.library.people.tokens import hash_of, new_secret
+from helix.storage.statements import people
+from helix.storage.statements import sign_ins as sql
+
+if TYPE_CHECKING:
+    from helix.storage.connections import Connected
+
+LIFE = timedelta(days=7)
+RESET_LIFE = timedelta(days=1)
+
+
+class LinkOver(HelixError):
+    """The link was used, has ended or never was: which of them, nobody is told."""
+
+    status = 410
+
+
+_OVER = "this link was used or has ended: ask whoever gave it to you for another"
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link that still opens something, as those who may take it back see it."""
+
+    id: int
+    email: str
+    role: Role
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPurpose:
+    """The account that a link makes, or sets the password of (``resets``)."""
+
+    tenant: str
+    email: str
+    role: Role
+    resets: bool
+
+
+def invite(
+    connection: Connected, tenant: str, email: str, role: str,
+    author: int | None = None, life: timedelta = LIFE,
+) -> str:  # fmt: skip
+    """The secret of a new link to ``tenant`` for ``email``; empty: whoever has it says their own.
+
+    Raises:
+        BadRequest: ``tenant``, ``email`` or ``role`` cannot be one.
+    """
+    values = {
+        "tenant": tenant_name(tenant), "email": checked_email(email) if email else "",
+        "role": checked_role(role), "person": None, "author": author,
+    }  # fmt: skip
+    return _link(connection, values, life)
+
+
+def reset_link(
+    connection: Connected, tenant: str, person_id: int, author: int | None = None
+) -> str:
+    """The secret of a link by which the person chooses a password; earlier ones open nothing."""
+    connection.execute(sql.WITHDRAW_RESETS, (person_id,))
+    values = {
+        "tenant": tenant, "email": "", "role": "reader", "person": person_id, "author": author,
+    }  # fmt: skip
+    return _link(connection, values, RESET_LIFE)
+
+
+def first_link(connection: Connected, tenant: str) -> str | None:
+    """The secret of a link to the first account, an owner's; None: there is an account."""
+    if any_person(connection):
+        return None
+    connection.execute(sql.WITHDRAW_FIRST)
+    return invite(connection, tenant, "", "owner", life=RESET_LIFE)
+
+
+def _link(connection: Connected, values: dict[str, object], life: timedelta) -> str:
+    secret = new_secret()
+    connection.execute(sql.INVITE, {**values, "hash": hash_of(secret), "life": life})
+    return secret
+
+
+def purpose_of(connection: Connected, secret: str) -> LinkPurpose:
+    """The purpose of the link.
+
+    Raises:
+        LinkOver: it opens nothing.
+    """
+    with connection.cursor(row_factory=class_row(LinkPurpose)) as cursor:
+        purpose = cursor.execute(sql.LOOK, (hash_of(secret),)).fetchone()
+    if purpose is None:
+        raise LinkOver(_OVER)
+    return purpose
+
+
+def accept(
+    connection: Connected, secret: str, password: str, email: str = "", name: str = ""
+) -> tuple[int, str]:
+    """Use the link: the account's id, and its tenant.
+
+    An address that the link names cannot be changed by whoever has it, nor can the role. Whoever is
+    invited has no account yet: a link that gave one a password would take it from its owner.
+
+    Raises:
+        LinkOver: it opens nothing.
+        BadRequest: the address, the name or the password cannot be one.
+        AccountExists: the address has an account.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        link = cursor.execute(sql.USE, (hash_of(secret),)).fetchone()
+    if link is None:
+        raise LinkOver(_OVER)
+    hash_ = hashed(password)
+    person_id = link["person_id"]
+    if person_id is None:
+        person_id = add_person(connection, link["email"] or email, name, hash_)
+        set_role(connection, link["tenant"], person_id, link["role"])
+    else:
+        connection.execute(people.SET_HASH, (hash_, person_id))
+    return int(person_id), str(link["tenant"])
+
+
+def list_invitations(connection: Connected, tenant: str) -> list[Invitation]:
+    """The links to ``tenant`` that still open something."""
+    with connection.cursor(row_factory=class_row(Invitation)) as cursor:
+        return cursor.execute(sql.LIST_INVITATIONS, {"tenant": tenant}).fetchall()
+
+
+def withdraw(connection: Connected, tenant: str, invitation_id: int) -> bool:
+    """Take a link back; False: there is none of this id."""
+    values = {"tenant": tenant, "invitation": invitation_id}
+    return connection.execute(sql.WITHDRAW, values).rowcount == 1
