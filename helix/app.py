@@ -86,7 +86,7 @@ def _add_middleware(
             expose_headers=["X-Answer-Id", "X-Trace-Id"],
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
-    application.add_middleware(KnownHosts, hosts=settings.hosts, any_host=settings.auth == "keys")
+    application.add_middleware(KnownHosts, hosts=settings.hosts, any_host=settings.auth != "off")
     application.add_middleware(SecurityHeaders)
     application.add_middleware(AuditTrail)
     application.add_middleware(RequestLog, metrics=metrics, tracer=tracing.tracer)

@@ -44,8 +44,9 @@ def audit(
 
 def _line(event: StoredEvent) -> str:
     key = f"key {event.key_id}" if event.key_id else ""
+    person = f"person {event.person_id}" if event.person_id else ""
     times = f"{event.n} times" if event.n > 1 else ""
-    who = [event.tenant, key, event.address]
+    who = [event.tenant, person, key, event.address]
     subject = [event.action, event.object and f"({event.object})", times]
     kind = " ".join(filter(None, [event.kind.replace("_", " "), str(event.status or "")]))
     columns = [f"{event.at:%Y-%m-%d %H:%M:%S}", f"{kind:<11}", *who, *subject]

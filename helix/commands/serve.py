@@ -65,6 +65,7 @@ def serve_on(
 ) -> None:
     """Serve on ``sockets``, which are bound, from this process."""
     address = address_of(host, sockets)
+    _offer_first_account(settings, address)
 
     def listening() -> None:
         _logger.info("Helix is running on %s (Ctrl-C ends it)", address)
@@ -81,6 +82,7 @@ def serve_with(settings: Settings, host: str, sockets: list[socket.socket], proc
 
     configure_logging(settings.log_level, settings.log_format)
     address = address_of(host, sockets)
+    _offer_first_account(settings, address)
 
     def listening() -> None:
         message = "Helix is running on %s with %d processes (Ctrl-C ends it)"
@@ -93,6 +95,13 @@ def serve_with(settings: Settings, host: str, sockets: list[socket.socket], proc
         supervisor = Supervisor(host, [each.fileno() for each in sockets], processes)
         if not asyncio.run(supervisor.run(listening)):
             raise typer.Exit(START_FAILED)
+
+
+def _offer_first_account(settings: Settings, address: str) -> None:
+    if settings.auth == "accounts":
+        from helix.commands.first_account import offer_first_account  # it loads much
+
+        offer_first_account(address, settings.url)
 
 
 def run_server(

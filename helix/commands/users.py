@@ -13,7 +13,7 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, NotFound
 from helix.library.audit import record_command
 from helix.library.people.browser_sessions import revoke_sessions
-from helix.library.people.invitations import reset_link
+from helix.library.people.invitations import link_to, reset_link
 from helix.library.people.members import Role, set_role
 from helix.library.people.passwords import set_password
 from helix.library.people.persons import (
@@ -34,8 +34,6 @@ user = typer.Typer(
     no_args_is_help=True,
 )  # fmt: skip
 
-LINK_PAGE = "/web/sign-in.html#link="
-"""The page that a link leads to, with its secret where no server sees it."""
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The address to sign in with.")]
 RoleOrNone = Literal["owner", "editor", "reader", "none"]
 
@@ -157,17 +155,13 @@ def _read_password() -> str:
     return first
 
 
-def link_to(secret: str) -> str:
-    """The whole link with ``secret``, at the address where people find the server."""
-    settings = load_settings()
-    address = settings.url or recorded_address(settings.database_url) or "http://localhost:8080"
-    return f"{address.rstrip('/')}{LINK_PAGE}{secret}"
-
-
 def _print_link(secret: str | None) -> None:
     if secret is not None:
         typer.echo("a link to choose a password, good once, for a day:", err=True)
-        typer.echo(link_to(secret))  # alone on standard output, for scripts
+        settings = load_settings()
+        known = settings.url or recorded_address(settings.database_url)
+        # alone on standard output, for scripts
+        typer.echo(link_to(known or "http://localhost:8080", secret))
 
 
 def _with_article(role: str) -> str:

@@ -45,6 +45,7 @@ class Event:
     address: str = ""
     object: str = ""
     status: int | None = None
+    person_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class StoredEvent:
     at: datetime
     kind: Kind
     key_id: int | None
+    person_id: int | None
     address: str
     action: str
     object: str
@@ -124,7 +126,7 @@ def store_events(connection: Connected, events: Iterable[Waiting]) -> None:
     """Write ``events``, with the owner's rights."""
     rows = [
         (event.tenant, at, event.kind, event.key_id, event.address[:_LONGEST],
-         event.action[:_LONGEST], event.object[:_LONGEST], event.status, n)
+         event.action[:_LONGEST], event.object[:_LONGEST], event.status, n, event.person_id)
         for event, at, n in events
     ]  # fmt: skip
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Times of each key's last use: known to the minute, and written off the way of requests."""
+"""Times of each key's and session's last use: to the minute, written off the way of requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from helix.storage.statements import keys as sql
+from helix.storage.statements import keys, sign_ins
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
@@ -15,7 +15,7 @@ _SECONDS = 60.0
 
 
 class KeyUses:
-    """The uses of keys that are still to be written, one a minute for each key at most."""
+    """The uses of keys, or of sessions, still to be written, one a minute for each at most."""
 
     def __init__(self) -> None:
         self._last_use: dict[int, float] = {}
@@ -43,4 +43,10 @@ class KeyUses:
 def store_key_uses(connection: Connected, uses: dict[int, datetime]) -> None:
     """Write when the keys were last used; another process may have written a later time."""
     if uses:
-        connection.execute(sql.USED, (list(uses), list(uses.values())))
+        connection.execute(keys.USED, (list(uses), list(uses.values())))
+
+
+def store_session_uses(connection: Connected, uses: dict[int, datetime]) -> None:
+    """The same of sessions."""
+    if uses:
+        connection.execute(sign_ins.USED, (list(uses), list(uses.values())))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -27,6 +27,12 @@ if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
 KeyScope = Literal["ask", "read", "write", "admin"]
 """The rights of a key: to ask questions; read documents; change them; look at the server itself."""
 KEY_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write", "admin")
+ROLE_SCOPES: Mapping[str, frozenset[KeyScope]] = {
+    "reader": frozenset(("ask", "read")),
+    "editor": frozenset(("ask", "read", "write")),
+    "owner": frozenset(KEY_SCOPES),
+}
+"""A role of a person is a set of scopes (helix/library/people/members.py has the roles)."""
 USUAL_SCOPES: tuple[KeyScope, ...] = ("ask", "read", "write")
 """The scopes of a new key for which none were named."""
 
@@ -60,13 +66,17 @@ class ApiKey:
 class KeyAccess:
     """The access that a key gives: to the documents of ``tenant``, for what its ``scopes`` allow.
 
-    ``name`` is the key's, which may name a person; empty where it has none.
+    ``name`` is the key's, which may name a person; empty where it has none. A personal access
+    token is that of ``person_id``, and has no scope that their role now has not. ``spaces`` are the
+    ids of the only spaces that it opens; None: all that it may.
     """
 
     id: int
     tenant: str
     scopes: frozenset[str]
     name: str = ""
+    person_id: int | None = None
+    spaces: tuple[int, ...] | None = None
 
 
 def create_key(
@@ -75,11 +85,13 @@ def create_key(
     name: str = "",
     scopes: Iterable[str] = USUAL_SCOPES,
     life: timedelta | None = None,
+    person_id: int | None = None,
 ) -> tuple[int, str]:
     """A new key to ``tenant``: (its id, the key). Nobody can find out the key again.
 
     ``name`` is for people, of 100 characters at most; the key opens nothing after ``life``, or is
-    not limited (None). The connection is an owner's.
+    not limited (None). With ``person_id`` it is that person's, and goes with them. The connection
+    is an owner's.
 
     Raises:
         BadRequest: ``tenant``, ``name``, ``scopes`` or ``life`` cannot be one.
@@ -88,7 +100,7 @@ def create_key(
     values: dict[str, Any] = {
         "tenant": tenant_name(tenant), "name": check_text("name", name, _LONGEST_NAME),
         "hint": secret[:_HINT], "hash": _hashed(secret), "scopes": checked_scopes(scopes),
-        "life": _checked_life(life),
+        "life": _checked_life(life), "person": person_id,
     }  # fmt: skip
     row = connection.execute(sql.CREATE, values).fetchone()
     assert row is not None
@@ -134,6 +146,19 @@ def list_keys(connection: Connected, tenant: str | None = None) -> list[ApiKey]:
         return cursor.execute(sql.LIST, {"tenant": tenant}).fetchall()
 
 
+def list_tokens(connection: Connected, tenant: str, person_id: int) -> list[ApiKey]:
+    """The personal access tokens of a person to ``tenant`` that were not revoked; oldest first."""
+    with connection.cursor(row_factory=class_row(ApiKey)) as cursor:
+        values = {"tenant": tenant, "person": person_id}
+        return cursor.execute(sql.LIST_OF_PERSON, values).fetchall()
+
+
+def revoke_token(connection: Connected, tenant: str, person_id: int, key_id: int) -> bool:
+    """``revoke_key`` of a person's own token to ``tenant``."""
+    values = {"tenant": tenant, "person": person_id, "key": key_id}
+    return connection.execute(sql.REVOKE_OF_PERSON, values).rowcount == 1
+
+
 def tenant_of_id(connection: Connected, key_id: int) -> str:
     """The tenant whose documents the key of this id opens or opened; there is such a key."""
     row = connection.execute(sql.TENANT, (key_id,)).fetchone()
@@ -153,7 +178,13 @@ async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
     if not rows:
         return None
     row = rows[0]
-    return KeyAccess(int(row["id"]), str(row["tenant"]), frozenset(row["scopes"]), str(row["name"]))
+    scopes = frozenset(row["scopes"])
+    if row["person_id"] is not None:  # at each use: their role may have changed
+        scopes &= ROLE_SCOPES.get(row["role"], frozenset())
+    spaces = None if row["space_ids"] is None else tuple(row["space_ids"])
+    return KeyAccess(
+        int(row["id"]), str(row["tenant"]), scopes, str(row["name"]), row["person_id"], spaces
+    )
 
 
 def _hashed(secret: str) -> str:

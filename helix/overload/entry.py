@@ -32,7 +32,7 @@ def asker(request: Request) -> Asker:
     address = address_of(request.scope)
     if caller is None:
         return Asker(limits, subjects_of(address=address))
-    return Asker(limits, subjects_of(caller.tenant, caller.key_id, address))
+    return Asker(limits, subjects_of(caller.tenant, caller.key_id, address, caller.person_id))
 
 
 def place_for(request: Request) -> Place:

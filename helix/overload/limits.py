@@ -49,14 +49,22 @@ class LimitReached(HTTPException):
 
 
 def subjects_of(
-    tenant: str | None = None, key_id: int | None = None, address: str = ""
+    tenant: str | None = None,
+    key_id: int | None = None,
+    address: str = "",
+    person_id: int | None = None,
 ) -> dict[Who, Subject]:
-    """The subjects that a request is counted for. An IPv6 address counts as its network."""
+    """The subjects that a request is counted for. An IPv6 address counts as its network.
+
+    A person who signed in counts as a key does.
+    """
     found: dict[Who, Subject] = {}
     if tenant is not None:
         found["tenant"] = Subject(tenant, "tenant")
     if tenant is not None and key_id is not None:
         found["key"] = Subject(tenant, f"key {key_id}")
+    elif tenant is not None and person_id is not None:
+        found["key"] = Subject(tenant, f"person {person_id}")
     if address:
         found["address"] = Subject(NOBODY, f"address {_network(address)}")
     return found
@@ -192,19 +200,20 @@ class Limits:
 class Rates:
     """Requests of the last minute, by the generic cell rate algorithm: one number a subject.
 
-    A subject may ask ``most`` times at once, and then as often as keeps to ``most`` a minute.
+    A subject may ask ``most`` times at once, and then as often as keeps to ``most`` a minute, or in
+    the seconds of ``window``.
     """
 
-    def __init__(self, most_subjects: int = _MOST_SUBJECTS) -> None:
+    def __init__(self, most_subjects: int = _MOST_SUBJECTS, window: float = _WINDOW) -> None:
         self._due: OrderedDict[Subject, float] = OrderedDict()
-        self._most_subjects = most_subjects
+        self._most_subjects, self._window = most_subjects, window
 
     def take(self, subject: Subject, most: int) -> float:
         """Count one request; 0, or the seconds to wait where it is one too many."""
         now = time.monotonic()
-        due = max(now, self._due.get(subject, 0.0)) + _WINDOW / most
-        if due - now > _WINDOW + 1e-6:
-            return due - now - _WINDOW
+        due = max(now, self._due.get(subject, 0.0)) + self._window / most
+        if due - now > self._window + 1e-6:
+            return due - now - self._window
         self._due[subject] = due
         self._due.move_to_end(subject)
         if len(self._due) > self._most_subjects:

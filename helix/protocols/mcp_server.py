@@ -63,7 +63,7 @@ class KeyVerifier:
         key = await self._access(token)
         if key is None:
             return None
-        claims = {"tenant_id": key.tenant, "key_id": key.id}
+        claims = {"tenant_id": key.tenant, "key_id": key.id, "person_id": key.person_id}
         return AccessToken(
             token=token, client_id=f"key {key.id}", scopes=sorted(key.scopes), claims=claims
         )

@@ -12,7 +12,7 @@ from datetime import datetime
 from helix.errors import HelixError
 from helix.library.access import LibraryStore
 from helix.library.audit import AuditLog, Event, Waiting, store_events
-from helix.library.key_uses import KeyUses, store_key_uses
+from helix.library.key_uses import KeyUses, store_key_uses, store_session_uses
 from helix.library.usage import store_counts
 from helix.overload.usage import Account, Usage
 
@@ -31,7 +31,7 @@ class AccessRecorder:
     def __init__(self, audited: bool, on_dropped: Callable[[int], None] = lambda _: None) -> None:
         self._audited = audited
         self.audit = AuditLog(on_dropped)
-        self._key_uses = KeyUses()
+        self._key_uses, self._session_uses = KeyUses(), KeyUses()
         self._has_pending, self._ended = asyncio.Event(), asyncio.Event()
         self.usage = Usage(self._has_pending.set)
 
@@ -47,6 +47,11 @@ class AccessRecorder:
         if self._audited:
             self.audit.record_key_use(key_id, tenant, address)
         if is_new:  # the audit log's hour begins with one of the minutes
+            self._has_pending.set()
+
+    def record_session_use(self, session_id: int) -> None:
+        """Record that a session was used."""
+        if self._session_uses.note(session_id):
             self._has_pending.set()
 
     @asynccontextmanager
@@ -75,13 +80,15 @@ class AccessRecorder:
 
     async def _write(self, store: LibraryStore) -> bool:
         events, uses, counts = self.audit.take(), self._key_uses.take(), self.usage.take()
-        if not (events or uses or counts):
+        sessions = self._session_uses.take()
+        if not (events or uses or counts or sessions):
             return True
         try:
-            totals = await asyncio.to_thread(_store, store, events, uses, counts)
+            totals = await asyncio.to_thread(_store, store, events, uses, sessions, counts)
         except HelixError as error:
             self.audit.requeue(events)
             self._key_uses.requeue(uses)
+            self._session_uses.requeue(sessions)
             self.usage.requeue(counts)
             loss = f"; {len(events)} events are lost" if self._ended.is_set() else ""
             _logger.warning("the audit log was not written: %s%s", error, loss)
@@ -92,9 +99,14 @@ class AccessRecorder:
 
 
 def _store(
-    store: LibraryStore, events: list[Waiting], uses: dict[int, datetime], counts: Counter[Account]
+    store: LibraryStore,
+    events: list[Waiting],
+    uses: dict[int, datetime],
+    sessions: dict[int, datetime],
+    counts: Counter[Account],
 ) -> dict[Account, int]:
     with store.connection() as connection, connection.transaction():
         store_events(connection, events)
         store_key_uses(connection, uses)
+        store_session_uses(connection, sessions)
         return store_counts(connection, counts)

@@ -69,6 +69,7 @@ def _event(scope: Scope, status: int) -> Event | None:
         address_of(scope),
         about,
         status,
+        caller.person_id if caller else None,
     )
 
 

@@ -1,7 +1,8 @@
 """The caller of a request, known before its body is read: every route of the API is an ApiRoute.
 
 With HELIX_AUTH=off the request names its tenant; with HELIX_AUTH=keys its key does, and has a scope
-for each route that it opens (helix/serving/key_scopes.py).
+for each route that it opens (helix/serving/key_scopes.py). With HELIX_AUTH=accounts it may have the
+session of a person instead, whose role is a set of scopes.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
-from helix.library.keys import KeyScope, access_of_key
+from helix.library.keys import ROLE_SCOPES, KeyScope, access_of_key
+from helix.library.people.browser_sessions import SessionAccess
+from helix.library.people.invitations import SIGN_IN_PAGE
 from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
+from helix.serving.session_cookie import secret_of, session_of
 from helix.settings import Public
 
 if TYPE_CHECKING:
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 
 # one line for every such key: it tells nothing about a key that somebody tries
 _REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
+_SIGN_IN = "sign in, or send an API key: Authorization: Bearer hx_…"
+_CHALLENGE = f'Bearer, Helix-Sign-In page="{SIGN_IN_PAGE}"'
+"""Tells the page, which asked without a key, where people sign in."""
 _TWICE = "tenant_id is given twice, and not the same"
 
 
@@ -47,8 +54,9 @@ class Caller:
 
     ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
     does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
-    none, as without keys. ``state`` is the request's: its ``caller``, and what it changed, are for
-    the audit log.
+    none, as without keys. ``person_id`` is whose ``session`` or personal access token it is, who is
+    then the learner. ``state`` is the request's: its ``caller``, and what it changed, are for the
+    audit log.
     """
 
     services: Services
@@ -57,6 +65,8 @@ class Caller:
     named: bool = False
     key_id: int | None = None
     learner: str = ""
+    person_id: int | None = None
+    session: SessionAccess | None = None
     state: State = field(default_factory=State)
 
     @property
@@ -110,8 +120,10 @@ async def authenticate(
     asker(request).check_rate()  # before the database is asked whose key it is
     if services.settings.auth == "off":
         caller = Caller(services, DEFAULT_TENANT, keyed=False, state=request.state)
-    elif public in services.settings.public and "authorization" not in request.headers:
+    elif public in services.settings.public and not _shows_anything(request, services):
         caller = Caller(services, NOBODY, keyed=True, state=request.state)
+    elif services.settings.auth == "accounts" and "authorization" not in request.headers:
+        caller = await _signed_in(request, services, scope)
     else:
         caller = await _key_holder(request, services, scope)
     request.state.caller = caller
@@ -123,12 +135,43 @@ async def authenticate(
     return caller
 
 
+def _shows_anything(request: Request, services: Services) -> bool:
+    signed_in = services.settings.auth == "accounts" and secret_of(request, services.settings)
+    return "authorization" in request.headers or bool(signed_in)
+
+
+async def _signed_in(request: Request, services: Services, scope: KeyScope | None) -> Caller:
+    session = await session_of(request, services)
+    if session is None:
+        raise HTTPException(401, _SIGN_IN, {"WWW-Authenticate": _CHALLENGE})
+    caller = Caller(
+        services, session.tenant, keyed=True, learner=learner_of(session.person_id),
+        person_id=session.person_id, session=session, state=request.state,
+    )  # fmt: skip
+    request.state.caller = caller
+    recorder: AccessRecorder = request.state.recorder
+    recorder.record_session_use(session.id)
+    if scope is not None and scope not in ROLE_SCOPES[session.role]:
+        request.state.refused_for = f"scope {scope}"
+        raise ScopeMissing(
+            f"your role in {session.tenant}, {session.role}, lacks the scope {scope}, which this"
+            " needs: an owner can change it"
+        )
+    return caller
+
+
+def learner_of(person_id: int) -> str:
+    """The learner that a person is, by whatever they come in."""
+    return f"person {person_id}"
+
+
 async def _key_holder(request: Request, services: Services, scope: KeyScope | None) -> Caller:
     opened = await access_of_key(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
-    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=opened.name,
-                    state=request.state)  # fmt: skip
+    learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
+    caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=learner,
+                    person_id=opened.person_id, state=request.state)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     overload: Overload = request.state.overload
     overload.early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)

@@ -1,12 +1,14 @@
 """The scope of an API key that each route needs: the one table, which every route is in.
 
 ``create_app`` stops at a route that is not in it. What a route does with a key that has the scope
-is its own affair; whose documents it is about, the key says.
+is its own affair; whose documents it is about, the key says. A person's role is a set of scopes
+(ROLE_SCOPES of helix/library/keys.py); the routes of accounts are for people alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from helix.errors import HelixError
 from helix.library.keys import KeyScope
@@ -123,6 +125,38 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("GET", "/docs"): ANY_KEY,
     ("GET", "/openapi.json"): ANY_KEY,
 }
+Standing = Literal["anybody", "person", "owner"]
+"""The need of a route for people: none, a session, or that of an owner of the tenant."""
+PEOPLE_ONLY: Mapping[Route, Standing] = {
+    ("GET", "/v1/sign-in"): "anybody",
+    ("POST", "/v1/session"): "anybody",
+    ("GET", "/v1/session"): "person",
+    ("PATCH", "/v1/session"): "person",
+    ("DELETE", "/v1/session"): "person",
+    ("POST", "/v1/links/look"): "anybody",
+    ("POST", "/v1/links/use"): "anybody",
+    ("POST", "/v1/links/join"): "person",
+    ("PATCH", "/v1/account"): "person",
+    ("GET", "/v1/account/sessions"): "person",
+    ("DELETE", "/v1/account/sessions/{session_id}"): "person",
+    ("GET", "/v1/account/tokens"): "person",
+    ("POST", "/v1/account/tokens"): "person",
+    ("DELETE", "/v1/account/tokens/{key_id}"): "person",
+    ("GET", "/v1/members"): "person",
+    ("PATCH", "/v1/members/{person_id}"): "owner",
+    ("DELETE", "/v1/members/{person_id}"): "owner",
+    ("POST", "/v1/members/{person_id}/link"): "owner",
+    ("GET", "/v1/invitations"): "owner",
+    ("POST", "/v1/invitations"): "owner",
+    ("DELETE", "/v1/invitations/{invitation_id}"): "owner",
+    ("GET", "/v1/groups"): "person",
+    ("POST", "/v1/groups"): "owner",
+    ("DELETE", "/v1/groups/{group_id}"): "owner",
+    ("GET", "/v1/groups/{group_id}/members"): "person",
+    ("PUT", "/v1/groups/{group_id}/members/{person_id}"): "owner",
+    ("DELETE", "/v1/groups/{group_id}/members/{person_id}"): "owner",
+}
+"""With HELIX_AUTH=accounts there are these too."""
 _PARTS: Mapping[str, Public] = {
     "/metrics": "metrics",
     "/v1/privacy": "privacy",
@@ -153,6 +187,19 @@ def needed_scope(methods: Iterable[str], path: str) -> KeyScope | None:
     if len(needed) != 1:
         raise RuntimeError(f"the methods of {path} need different scopes: make them two routes")
     return needed.pop()
+
+
+def needed_standing(methods: Iterable[str], path: str) -> Standing:
+    """The need of a route for people.
+
+    Raises:
+        RuntimeError: the route has no line in PEOPLE_ONLY.
+    """
+    found = {PEOPLE_ONLY.get((method, path)) for method in methods}
+    standing = found.pop()
+    if standing is None or found:
+        raise RuntimeError(f"{path} has no line in PEOPLE_ONLY of helix/serving/key_scopes.py")
+    return standing
 
 
 def public_part(path: str) -> Public | None:

@@ -55,7 +55,7 @@ class McpEndpoint:
             await self._running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; with HELIX_AUTH=keys its bearer token says whose it is."""
+        """Answer one request; where keys are asked for its bearer token says whose it is."""
         request = Request(scope, receive)
         asker(request).check_rate()
         sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -97,7 +97,10 @@ class McpEndpoint:
 
     def _holder(self, request: Request, claims: dict[str, Any]) -> Caller:
         tenant, key_id = claims["tenant_id"], claims["key_id"]
-        caller = Caller(self._services, tenant, keyed=True, key_id=key_id, state=request.state)
+        caller = Caller(
+            self._services, tenant, keyed=True, key_id=key_id, state=request.state,
+            person_id=claims["person_id"],
+        )  # fmt: skip
         request.state.caller = caller
         recorder: AccessRecorder = request.state.recorder
         recorder.record_key_use(key_id, tenant, address_of(request.scope))

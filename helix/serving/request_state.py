@@ -19,6 +19,7 @@ from helix.serving.access_recorder import AccessRecorder
 from helix.serving.health_watch import HealthWatch
 from helix.serving.middleware import request_id_of
 from helix.serving.network.security_headers import HEADERS
+from helix.serving.sign_in_guard import SignInGuard
 from helix.settings import Settings
 
 
@@ -28,6 +29,7 @@ class RequestState(TypedDict):
     services: Services
     overload: Overload
     recorder: AccessRecorder
+    sign_ins: SignInGuard
     health: HealthWatch
 
 
@@ -43,8 +45,9 @@ def request_state(services: Services) -> RequestState:
         lambda answer: overload.limits.answered(sum(answer.debug["tokens"].values()))
     )
     return RequestState(
-        services=services, overload=overload, recorder=recorder, health=HealthWatch(services.store)
-    )
+        services=services, overload=overload, recorder=recorder, sign_ins=SignInGuard(),
+        health=HealthWatch(services.store),
+    )  # fmt: skip
 
 
 def _overload(services: Services, recorder: AccessRecorder) -> Overload:
@@ -55,7 +58,7 @@ def _overload(services: Services, recorder: AccessRecorder) -> Overload:
         admission,
         EarlyRefusal(
             admission,
-            anybody=None if settings.auth == "keys" else DEFAULT_TENANT,
+            anybody=DEFAULT_TENANT if settings.auth == "off" else None,
             answer=early_answer,
             on_refused=services.metrics.request,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from helix.conversations.receipts.receipt_store import delete_old_feedback
 from helix.library.audit import delete_old_events
+from helix.library.people.browser_sessions import delete_old_sessions
 from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
 from helix.settings import Settings
@@ -26,5 +27,6 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
             from helix.study.progress.storage import forget_everybody
 
             dropped["progress"] = forget_everybody(connection)
+        dropped["sessions"] = delete_old_sessions(connection)
         dropped["usage_counts"] = delete_old_counts(connection)
     return dropped

@@ -49,9 +49,17 @@ _ROUTERS = (
 
 def add_routes(application: FastAPI, settings: Settings) -> None:
     """Give ``application`` the routes that ``settings`` ask for."""
-    for router in (*_ROUTERS, *_study_routers(settings)):
+    for router in (*_ROUTERS, *_study_routers(settings), *_account_routers(settings)):
         application.include_router(router)
     application.routes.extend([*mcp.routes, *web.routes(settings)])
+
+
+def _account_routers(settings: Settings) -> Sequence[APIRouter]:
+    if settings.auth != "accounts":
+        return ()
+    from helix.serving.routes.accounts import ROUTERS  # where nobody signs in, none of it is loaded
+
+    return ROUTERS
 
 
 def _study_routers(settings: Settings) -> Sequence[APIRouter]:

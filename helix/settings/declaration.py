@@ -144,8 +144,13 @@ class Settings(ClientSettings, ModelFolder):
     """Seconds that reranking may take before the hits stay as the search ordered them."""
     cohere_api_key: SecretStr | None = None
     voyage_api_key: SecretStr | None = None
-    auth: Annotated[Literal["off", "keys"], AnyCase] = Field("off", alias="HELIX_AUTH")
-    """``keys``: every request needs an API key, which decides whose documents it is about."""
+    auth: Annotated[Literal["off", "keys", "accounts"], AnyCase] = Field("off", alias="HELIX_AUTH")
+    """``keys``: every request needs an API key, which decides whose documents it is about;
+    ``accounts``: or the session of a person who signed in."""
+    session_idle_hours: int = Field(168, ge=1, le=8760, alias="HELIX_SESSION_IDLE_HOURS")
+    """The longest that a session may be unused; then it ends."""
+    session_days: int = Field(30, ge=1, le=365, alias="HELIX_SESSION_DAYS")
+    """The longest that a session lasts, however much it is used."""
     public: Annotated[tuple[Public, ...], NoDecode, BeforeValidator(split_words)] = Field(
         (), alias="HELIX_PUBLIC"
     )
@@ -302,7 +307,7 @@ class Settings(ClientSettings, ModelFolder):
         field = f"{who}_{name}"
         value: int | None = getattr(self, field)
         if value is None:
-            value = LIMITS.get(field, 0) if self.auth == "keys" else 0
+            value = LIMITS.get(field, 0) if self.auth != "off" else 0
         return variable_of(field, type(self).model_fields[field]), value
 
     @model_validator(mode="after")

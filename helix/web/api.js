@@ -146,7 +146,10 @@ async function failure(response, sent) {
     if (NOT_OURS.has(response.status)) return new ApiError(0, UNREACHED);
   }
   const { key } = session.get();
-  if (response.status === 401 && key === sent) {
+  const page = /Helix-Sign-In page="([^"]+)"/.exec(response.headers.get("WWW-Authenticate") ?? "");
+  if (response.status === 401 && page && !key) {
+    location.assign(`${page[1]}?next=${encodeURIComponent(location.pathname + location.hash)}`);
+  } else if (response.status === 401 && key === sent) {
     session.set({ keyWanted: key ? "This key is not valid on this server, or was revoked." : "asked" });
   }
   const after = Number(response.headers.get("Retry-After")) || 0;

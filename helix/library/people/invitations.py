@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from psycopg.rows import class_row, dict_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
-from helix.library.people.members import Role, checked_role, set_role
+from helix.library.people.members import Role, checked_role, memberships, set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person, any_person, checked_email
 from helix.library.people.tokens import hash_of, new_secret
@@ -20,6 +21,8 @@ from helix.storage.statements import sign_ins as sql
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
+SIGN_IN_PAGE = "/web/sign-in.html"
+"""The page that signs people in, and that a link leads to."""
 LIFE = timedelta(days=7)
 RESET_LIFE = timedelta(days=1)
 
@@ -89,10 +92,15 @@ def first_link(connection: Connected, tenant: str) -> str | None:
     return invite(connection, tenant, "", "owner", life=RESET_LIFE)
 
 
-def _link(connection: Connected, values: dict[str, object], life: timedelta) -> str:
+def _link(connection: Connected, values: Mapping[str, object], life: timedelta) -> str:
     secret = new_secret()
     connection.execute(sql.INVITE, {**values, "hash": hash_of(secret), "life": life})
     return secret
+
+
+def link_to(base: str, secret: str) -> str:
+    """The whole link, at the server's address ``base``: the secret is where no server sees it."""
+    return f"{base.rstrip('/')}{SIGN_IN_PAGE}#link={secret}"
 
 
 def purpose_of(connection: Connected, secret: str) -> LinkPurpose:
@@ -145,3 +153,21 @@ def withdraw(connection: Connected, tenant: str, invitation_id: int) -> bool:
     """Take a link back; False: there is none of this id."""
     values = {"tenant": tenant, "invitation": invitation_id}
     return connection.execute(sql.WITHDRAW, values).rowcount == 1
+
+
+def join(connection: Connected, secret: str, person_id: int, email: str) -> str:
+    """Bring an account into the tenant of a link that names its address: the tenant.
+
+    A role that it has there already stays.
+
+    Raises:
+        LinkOver: the link opens nothing, or is somebody else's.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        link = cursor.execute(sql.USE, (hash_of(secret),)).fetchone()
+    if link is None or link["person_id"] is not None or link["email"] != email:
+        raise LinkOver(_OVER)
+    tenant = str(link["tenant"])
+    if tenant not in [each.tenant for each in memberships(connection, person_id)]:
+        set_role(connection, tenant, person_id, link["role"])
+    return tenant

@@ -14,12 +14,12 @@ def check_address(host: str, settings: Settings) -> None:
     Raises:
         SettingsError: everybody who reaches ``host`` could read and delete all documents.
     """
-    if is_loopback(host) or settings.auth == "keys" or settings.open_network:
+    if is_loopback(host) or settings.auth != "off" or settings.open_network:
         return
     raise SettingsError(
         f"on {host} anybody in the network could read and delete every document: set"
-        " HELIX_AUTH=keys and make keys with `helix keys create`, or, where something else keeps"
-        " strangers out, HELIX_OPEN_NETWORK=1"
+        " HELIX_AUTH=accounts, and people sign in, or HELIX_AUTH=keys and make keys with"
+        " `helix keys create`, or, where something else keeps strangers out, HELIX_OPEN_NETWORK=1"
     )
 
 

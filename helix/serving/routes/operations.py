@@ -100,7 +100,7 @@ async def last_evaluation(caller: CurrentCaller) -> dict[str, Any]:
     if report is None:
         report, packaged = await asyncio.to_thread(_read_report, PACKAGED), True
     report = {**(report or {}), "packaged": packaged}
-    if caller.services.settings.auth == "keys":
+    if caller.services.settings.auth != "off":
         report |= {"cases": [], "comparison": None}
     return report
 

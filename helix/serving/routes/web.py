@@ -123,7 +123,7 @@ def routes(settings: Settings) -> list[Route]:
 
     They go into the application as they are: a FastAPI router would lose their middleware.
     """
-    closed = settings.auth == "keys" and "docs" not in settings.public
+    closed = settings.auth != "off" and "docs" not in settings.public
     served = {
         "/": page_file,
         "/web/{path:path}": page_file,

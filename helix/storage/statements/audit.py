@@ -4,14 +4,15 @@ from __future__ import annotations
 
 # Many at once, with the time when each happened: they wait in memory first.
 INSERT = """
-INSERT INTO audit_events (tenant_id, at, kind, key_id, address, action, object, status, n)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO audit_events (tenant_id, at, kind, key_id, address, action, object, status, n,
+    person_id)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 # The latest, shown in their order.
 LIST = """
 SELECT * FROM (
-    SELECT id, tenant_id AS tenant, at, kind, key_id, address, action, object, status, n
+    SELECT id, tenant_id AS tenant, at, kind, key_id, person_id, address, action, object, status, n
     FROM audit_events
     WHERE at >= %(since)s AND (%(tenant)s::text IS NULL OR tenant_id = %(tenant)s)
     ORDER BY at DESC, id DESC LIMIT %(most)s) latest

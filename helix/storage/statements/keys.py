@@ -10,8 +10,9 @@ FROM unnest(%s::bigint[], %s::timestamptz[]) AS used (id, at) WHERE k.id = used.
 
 # The key itself is nowhere, only its hash.
 CREATE = """
-INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at)
-VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s) RETURNING id
+INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at, person_id)
+VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s, %(person)s)
+RETURNING id
 """
 
 # Its row stays: the audit log names it.
@@ -29,9 +30,24 @@ SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used
 FROM api_keys WHERE %(tenant)s::text IS NULL OR tenant_id = %(tenant)s ORDER BY id
 """
 
+# A person's own, to the tenant that they look at.
+LIST_OF_PERSON = """
+SELECT id, tenant_id AS tenant, name, hint, scopes, created_at, expires_at, used_at, revoked_at
+FROM api_keys WHERE tenant_id = %(tenant)s AND person_id = %(person)s AND revoked_at IS NULL
+ORDER BY id
+"""
+
+# Nobody's but their own.
+REVOKE_OF_PERSON = """
+UPDATE api_keys SET revoked_at = now()
+WHERE id = %(key)s AND tenant_id = %(tenant)s AND person_id = %(person)s AND revoked_at IS NULL
+"""
+
 # Told in the audit log of whoever changes the key.
 TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 
 # A function with the owner's rights: whose key it is is not known yet, and a tenant's role sees no
 # other's.
-OPENED = "SELECT id, tenant, scopes, name FROM opened_by_key(%(hashed)s)"
+OPENED = """
+SELECT id, tenant, scopes, name, person_id, role, space_ids FROM opened_by_key(%(hashed)s)
+"""

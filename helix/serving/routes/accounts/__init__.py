@@ -1,0 +1,7 @@
+"""The routes of HELIX_AUTH=accounts: signing in, one's account, the tenant's members and groups."""
+
+from __future__ import annotations
+
+from helix.serving.routes.accounts import account, groups, links, members, session
+
+ROUTERS = (session.router, links.router, account.router, members.router, groups.router)

@@ -1,0 +1,88 @@
+// Signing in, and what a link opens: an account of one's own, or a new password for one. The secret
+// of a link stands behind the # of the address, which reaches no server, and leaves it at once.
+import { nextOf, request } from "./requests.js";
+
+const part = (id) => document.getElementById(id);
+const form = part("form");
+const { email, name, password } = form.elements;
+const link = new URLSearchParams(location.hash.slice(1)).get("link");
+
+if (link) {
+  history.replaceState(null, "", location.pathname + location.search);
+  await show(link);
+} else {
+  await offerProviders();
+  email.focus();
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  await attempt(async () => {
+    const given = { email: email.value, password: password.value };
+    if (link) await request("POST", "/v1/links/use", { link, name: name.value, ...given });
+    else await request("POST", "/v1/session", given);
+    location.replace(nextOf(location));
+  });
+});
+
+async function show(secret) {
+  title("Choose a password");
+  await attempt(async () => {
+    const purpose = await request("POST", "/v1/links/look", { link: secret });
+    tell(purpose.resets ? `For ${purpose.email}.` : `An account for ${purpose.tenant}, as ${purpose.role}.`);
+    email.value = purpose.email;
+    email.readOnly = purpose.email !== "";
+    part("name-field").hidden = purpose.resets;
+    password.autocomplete = "new-password";
+    password.minLength = 10;
+    form.querySelector("button").textContent = "Continue";
+    (purpose.email ? password : email).focus();
+  }, () => (form.hidden = true));
+}
+
+async function offerProviders() {
+  await attempt(async () => {
+    const { password: own, providers = [] } = await request("GET", "/v1/sign-in");
+    form.hidden = !own;
+    part("providers").hidden = !providers.length;
+    const next = encodeURIComponent(nextOf(location));
+    for (const provider of providers) {
+      const button = document.createElement("a");
+      button.className = "button";
+      button.href = `/v1/sign-in/${encodeURIComponent(provider.name)}?next=${next}`;
+      button.textContent = `Continue with ${provider.title}`;
+      part("providers").append(button);
+    }
+    const refused = new URLSearchParams(location.search).get("problem");
+    if (refused) problem("Signing in there did not succeed. Try again, or ask whoever keeps the server.");
+  });
+}
+
+async function attempt(work, otherwise = () => {}) {
+  const button = form.querySelector("button");
+  button.disabled = true;
+  part("problem").hidden = true;
+  try {
+    await work();
+  } catch (error) {
+    problem(error.message);
+    otherwise();
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function problem(text) {
+  part("problem").textContent = text;
+  part("problem").hidden = false;
+}
+
+function title(text) {
+  part("title").textContent = text;
+  document.title = `${text} – Helix`;
+}
+
+function tell(text) {
+  part("about").textContent = text;
+  part("about").hidden = false;
+}

@@ -1,0 +1,71 @@
+"""Signing in with the page: by a link, by a password, and back to where one came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from helix.library.people.invitations import first_link, link_to
+from tests.browser.conftest import serious, serving, watched
+
+
+@pytest.fixture(scope="module")
+def guarded(module_database_url: str) -> Iterator[str]:
+    with serving(module_database_url, auth="accounts") as url:
+        yield url
+
+
+def test_a_link_makes_an_account_and_its_password_signs_in(
+    context: BrowserContext, guarded: str, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        secret = first_link(connection, "default")
+        assert secret is not None
+    place = link_to(guarded, secret).removeprefix(f"{guarded}/")
+    with watched(context, guarded, place) as page:
+        expect(page.get_by_role("heading", name="Choose a password")).to_be_visible()
+        assert serious(page) == []
+        assert secret not in page.url
+        page.get_by_label("E-mail address").fill("ada@example.com")
+        page.get_by_label("Name").fill("Ada")
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{guarded}/")
+    context.clear_cookies()
+    with watched(context, guarded, "#/library") as page:  # the page asks, and is sent here
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        page.emulate_media(color_scheme="dark")
+        assert serious(page) == []
+        expect(page.get_by_label("E-mail address")).to_be_focused()
+        page.keyboard.type("ada@example.com")
+        page.keyboard.press("Tab")
+        page.keyboard.type("wrong horse")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("open no account")
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{guarded}/#/library")
+        expect(page.get_by_text("The library is empty.")).to_be_visible()
+        assert page.evaluate("document.cookie") == ""  # no script of a page sees it
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "evil"],
+)
+def test_signing_in_leads_to_a_path_of_this_server_alone(
+    context: BrowserContext, guarded: str, wanted: str
+) -> None:
+    with watched(context, guarded, "web/sign-in.html") as page:
+        found = page.evaluate(
+            """async (wanted) => {
+                const { nextOf } = await import("/web/accounts/requests.js");
+                const search = `?next=${encodeURIComponent(wanted)}`;
+                return nextOf({ origin: location.origin, search });
+            }""",
+            wanted,
+        )
+        assert found == "/"
