@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 20 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 21 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 20) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 21) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -740,6 +740,22 @@ CREATE TABLE IF NOT EXISTS usage_counts (
 ALTER TABLE usage_counts ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN usage_counts.subject IS 'tenant, key and its id, or address and what it is';
 
+-- Public keys that answers were signed with (helix/library/signing_keys.py), told to any stranger.
+CREATE TABLE IF NOT EXISTS signing_keys (
+    id            text        PRIMARY KEY CHECK (id ~ '^[0-9a-f]{16}$'),
+    public_key    text        NOT NULL UNIQUE CHECK (public_key ~ '^[0-9a-f]{64}$'),
+    first_used_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON COLUMN signing_keys.id IS 'the beginning of the key''s SHA-256, in hex';
+
+-- The private key that they are signed with where HELIX_SIGNING_KEY gives none. helix_app may not
+-- read it, and no backup has it: who has a copy of the documents cannot sign for this installation.
+CREATE TABLE IF NOT EXISTS signing_secret (
+    only_row    boolean     PRIMARY KEY DEFAULT true CHECK (only_row),
+    private_key text        NOT NULL CHECK (private_key ~ '^[0-9a-f]{64}$'),
+    created_at  timestamptz NOT NULL DEFAULT now()
+);
+
 -- What the processes of Helix connected to, counted at the socket (helix/library/privacy). Nobody's rows:
 -- it is kept with the owner's rights, and helix_app sees none of it.
 CREATE TABLE IF NOT EXISTS contacts (
@@ -766,13 +782,18 @@ CREATE TABLE IF NOT EXISTS answers (
     question     text        NOT NULL,
     document_ids bigint[]    NOT NULL,
     receipt      jsonb       NOT NULL,
+    answer_sha256 text,
     PRIMARY KEY (tenant_id, id)
 );
 ALTER TABLE answers ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS answers_created_at ON answers (created_at);
 CREATE INDEX IF NOT EXISTS answers_documents ON answers
     USING gin (document_ids) WITH (gin_pending_list_limit = 256);
+CREATE INDEX IF NOT EXISTS answers_text ON answers (tenant_id, answer_sha256, created_at)
+    WHERE answer_sha256 IS NOT NULL;
 COMMENT ON COLUMN answers.document_ids IS 'documents that its text may hold words of';
+COMMENT ON COLUMN answers.answer_sha256 IS
+    'of its text, by which one without an id is found; null: of an earlier release';
 
 CREATE TABLE IF NOT EXISTS feedback (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1334,7 +1355,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, documen
     answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
     study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app;
-GRANT SELECT ON term_statistics, embedding_change TO helix_app;
+GRANT SELECT ON term_statistics, embedding_change, signing_keys TO helix_app;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq TO helix_app;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks TO helix_app;

@@ -83,6 +83,7 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("HELIX_EF_SEARCH", "5"),
         ("HELIX_MAX_FILE_MB", "0"),
         ("HELIX_MAX_QUESTION_CHARS", "0"),
+        ("HELIX_SIGNING_KEY", "hunter2"),
     ],
 )
 def test_one_line_names_the_variable(

@@ -12,8 +12,10 @@ from db import migrate
 
 STAGED_COLUMN = ("chunks", "embedding_next")
 """Vectors of an embedder that is being changed to; they are made again where they are missing."""
-OF_THE_INSTALLATION = frozenset({"schema_version", "contacts"})
+OF_THE_INSTALLATION = frozenset({"schema_version", "contacts", "signing_keys", "signing_secret"})
 """Tables whose rows alone do not make a database one that holds something."""
+NOT_COPIED = frozenset({"schema_version", "signing_secret"})
+"""Tables that no backup has: its manifest has the version, and a copy of it is to sign nothing."""
 
 _COLUMNS = """
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -77,12 +79,12 @@ class Names:
 
 
 def columns_of_tables(connection: psycopg.Connection, names: Names) -> dict[str, list[str]]:
-    """By table, the columns that are stored and not computed; schema_version is not among them."""
+    """By table of a backup, the columns that are stored and not computed."""
     values = dict(
         zip(("staged_table", "staged_column"), STAGED_COLUMN, strict=True), names=names.relations
     )
     found = connection.execute(_COLUMNS, values).fetchall()
-    return {table: columns for table, columns in found if table != "schema_version"}
+    return {table: columns for table, columns in found if table not in NOT_COPIED}
 
 
 def sequences_of(connection: psycopg.Connection, names: Names) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 from helix.commands.console import LARGEST_ID, in_database, print_table
 from helix.commands.periods import span_or_never
 from helix.domain.scope import tenant_name
-from helix.library.audit import record_command
+from helix.library.audit import NOBODY, record_command
 from helix.library.keys import (
     KEY_SCOPES,
     USUAL_SCOPES,
@@ -23,6 +23,7 @@ from helix.library.keys import (
     set_scopes,
     tenant_of_id,
 )
+from helix.library.signing_keys import listed_keys, renew_own_key, withdraw_key
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
@@ -102,6 +103,36 @@ def revoke(key_id: KeyId) -> None:
     """Refuse a key from now on."""
     _apply("revoke", key_id, lambda connection: revoke_key(connection, key_id))
     typer.echo(f"key {key_id} is revoked")
+
+
+@keys.command()
+def signing(
+    renew: Annotated[
+        bool,
+        typer.Option("--renew", help="Have the next answer signed with a new key; old ones stay."),
+    ] = False,
+    withdraw: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Take a key off the list: what it signed is not ours."),
+    ] = None,
+) -> None:
+    """Public keys that answers were signed with: `helix prove`.
+
+    The private one is HELIX_SIGNING_KEY, or else in the database.
+    """
+
+    def change(connection: Connected) -> bool:
+        done = renew_own_key(connection) if withdraw is None else withdraw_key(connection, withdraw)
+        if done:
+            record_command(connection, "helix keys signing", NOBODY, withdraw or "renewed")
+        return done
+
+    if (renew or withdraw is not None) and not in_database(change):
+        named = "key of its own" if withdraw is None else f"signing key {withdraw}"
+        typer.echo(f"helix: the database has no {named}", err=True)
+        raise typer.Exit(1)
+    rows = [list(key.values()) for key in in_database(listed_keys)]
+    print_table(["key", "algorithm", "public key", "since"], rows)
 
 
 def _end(key: ApiKey) -> str:

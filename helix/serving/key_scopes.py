@@ -25,6 +25,7 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("GET", "/v1/suggestions"): "ask",
     ("GET", "/v1/answers/{answer_id}"): "ask",
     ("GET", "/v1/answers/{answer_id}/verify"): "ask",
+    ("GET", "/v1/answers/{answer_id}/proof"): "ask",
     ("POST", "/v1/answers/{answer_id}/feedback"): "ask",
     ("GET", "/v1/search"): "read",
     ("GET", "/v1/chunks/{chunk_id}"): "read",

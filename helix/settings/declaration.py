@@ -23,6 +23,7 @@ from helix.settings.values import (
     Provider,
     Public,
     Server,
+    SigningSeed,
     Who,
     Withhold,
     checked_text,
@@ -257,6 +258,8 @@ class Settings(ClientSettings, ModelFolder):
     """True if the server may listen on other addresses than loopback without API keys."""
     receipt_days: int = Field(30, ge=0, le=3650, alias="HELIX_RECEIPT_DAYS")
     """Days that an answer's receipt is kept."""
+    signing_key: SigningSeed | None = Field(None, alias="HELIX_SIGNING_KEY")
+    """The private key that answers are signed with; None: one that the database keeps."""
     feedback_days: int = Field(0, ge=0, le=3650, alias="HELIX_FEEDBACK_DAYS")
     """Days that feedback is kept; 0: as long as the receipt of its answer."""
     run_days: int = Field(0, ge=0, le=3650, alias="HELIX_RUN_DAYS")

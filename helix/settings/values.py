@@ -6,7 +6,7 @@ import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, SecretStr, StringConstraints
 
 Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$")]
 """``kind`` or ``kind:model`` (helix/providers)."""
@@ -32,6 +32,16 @@ Bucket = Annotated[
 ]
 """A bucket of an S3-compatible server, with or without a prefix."""
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
+
+
+def _checked_seed(key: SecretStr) -> SecretStr:
+    if not re.fullmatch("[0-9a-f]{64}", key.get_secret_value()):
+        raise ValueError("malformed")
+    return key
+
+
+SigningSeed = Annotated[SecretStr, AfterValidator(_checked_seed)]
+"""A private key of Ed25519: 32 bytes, in hex."""
 
 
 def checked_url(url: str) -> str:

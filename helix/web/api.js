@@ -56,6 +56,7 @@ export const api = {
     call("GET /v1/answers/{answer_id}", { path: { answer_id }, signal }),
   verify: (answer_id, signal) =>
     call("GET /v1/answers/{answer_id}/verify", { path: { answer_id }, signal }),
+  proof: (answer_id) => send("GET /v1/answers/{answer_id}/proof", { path: { answer_id } }),
   feedback: (answer_id, body) =>
     call("POST /v1/answers/{answer_id}/feedback", { path: { answer_id }, body }),
 };

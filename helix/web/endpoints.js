@@ -249,6 +249,7 @@ export const ENDPOINTS = {
     ]
   },
   "GET /v1/answers/{answer_id}/verify": { "reads": ["status"] },
+  "GET /v1/answers/{answer_id}/proof": {},
   "POST /v1/answers/{answer_id}/feedback": { "body": ["rating", "note"] },
   "GET /v1/suggestions": {
     "query": ["document_id", "tag"],

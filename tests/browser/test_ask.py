@@ -8,6 +8,7 @@ import re
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
 
+from helix.conversations.receipts.verify_answer import verified
 from tests.browser.conftest import ask, choose, screenshots, serious
 
 REFUND = "How long do I have to request a refund?"
@@ -183,6 +184,12 @@ def test_an_answer_is_used_elsewhere(page: Page, context: BrowserContext, site: 
     assert "Refund Policy. (n.d.). [" in _elsewhere(page, "Copy sources in APA style")
     entry = _elsewhere(page, "Copy sources as BibTeX")
     assert entry.startswith("@misc{helix") and "title = {{Refund Policy}}" in entry
+    page.get_by_role("button", name="Export this answer").click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save a signed copy").click()
+    assert saved.value.suggested_filename.endswith(".json")
+    proof, _ = verified(saved.value.path().read_bytes())
+    assert proof["question"] == REFUND and proof["statements"][0]["spans"]
     page.get_by_role("button", name="Export this answer").click()
     assert serious(page) == []
     page.keyboard.press("Escape")

@@ -15,9 +15,10 @@ from db import migrate as migration
 from db.backup.archive import MANIFEST, Contents, Writer, checked
 from db.backup.dump import save
 from db.backup.restore import restore
-from db.backup.tables import Names
+from db.backup.tables import NOT_COPIED, Names
 from db.errors import DatabaseError
 from db.migrate import NEWEST_VERSION, UPGRADES, migrate
+from helix.library.signing_keys import listed_keys, signing_key
 from tests.support.catalog import all_rows, catalog
 from tests.support.sql_rows import add_chunk, add_document, count
 
@@ -44,7 +45,7 @@ def test_a_restored_database_is_the_same(filled: str, backup: Path, database_url
     before, after = all_rows(filled), all_rows(database_url)
     assert sum(map(bool, before.values())) > 10
     for rows in (before, after):  # what follows from the chunks is counted anew
-        for table in ("term_counts", "term_changes", "schema_version"):
+        for table in ("term_counts", "term_changes", *NOT_COPIED):
             del rows[table]
     assert after == before
     assert {table: len(rows) for table, rows in before.items()}.items() <= {
@@ -71,7 +72,23 @@ def test_every_table_of_the_schema_is_in_a_backup(backup: Path, database_url: st
     names = Names.of_this_helix()
     assert {name for name, _ in found} <= set(names.relations)
     tables = {name for name, kind in found if kind != "v"}
-    assert set(checked(backup).tables) == tables - {"schema_version"}
+    assert set(checked(backup).tables) == tables - NOT_COPIED
+
+
+def test_who_has_a_backup_cannot_sign_for_the_installation(
+    filled: str, database_url: str, tmp_path: Path
+) -> None:
+    with psycopg.connect(filled) as connection:
+        key = signing_key(connection, None)
+    save(filled, tmp_path / "b", MADE_BY)
+    with zipfile.ZipFile(tmp_path / "b") as archive:
+        members = b"".join(map(archive.read, archive.namelist()))
+    assert key.private.encode() not in members and key.public.hex().encode() in members
+    restore(database_url, tmp_path / "b")
+    with psycopg.connect(database_url) as connection:
+        assert signing_key(connection, None).key_id != key.key_id
+        listed = [one["public_key"] for one in listed_keys(connection)]
+    assert len(listed) == 2 and key.public.hex() in listed  # what was signed is verified as before
 
 
 def test_rows_of_after_the_beginning_are_not_in_it(

@@ -102,6 +102,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", "/v1/runs/{run_id}/cancel"): lambda _: {},
     ("GET", "/v1/answers/{answer_id}"): lambda _: {},
     ("GET", "/v1/answers/{answer_id}/verify"): lambda _: {},
+    ("GET", "/v1/answers/{answer_id}/proof"): lambda _: {},
     ("POST", "/v1/answers/{answer_id}/feedback"): lambda _: {"json": {"rating": "up"}},
     ("POST", "/v1/conversations"): lambda _: {"json": {}},
     ("GET", "/v1/conversations"): lambda _: {},
@@ -197,7 +198,9 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
 }
 ASKING = ("/ask", "/v1/query", "/v1/chat/completions", "/v1/responses", "/v1/ui/chat")
 """Routes that answer from the documents that the request names."""
-OPEN = {("GET", path) for path in ("/healthz", "/health", "/readyz")}
+OPEN = {
+    ("GET", path) for path in ("/healthz", "/health", "/readyz", "/.well-known/helix-keys.json")
+}
 OF_ALL = ("/v1/prompts", "/v1/progress")
 """Routes whose names, of prompts and days, exist for every tenant."""
 BY_ID = [

@@ -75,7 +75,7 @@ async def read_receipt(library: Library, answer_id: str, days: int) -> Json:
     """
     row = await library.data(sql.SHOWN, {"id": _checked_id(answer_id), "days": days})
     if row is None:
-        raise _no_answer(answer_id, days)
+        raise no_answer(answer_id, days)
     receipt = restored_json(row["receipt"])  # its keys are in the order of jsonb, for no reader
     in_order = {key: receipt.pop(key, None) for key in _IN_ORDER}
     return {
@@ -102,7 +102,7 @@ def rate(
     }  # fmt: skip
     row = connection.execute(sql.RATE, values).fetchone()
     if row is None:
-        raise _no_answer(answer_id, days)
+        raise no_answer(answer_id, days)
     (created_at,) = row
     connection.execute(sql.TRIM_RATINGS, values | {"most": MOST_RATINGS})
     return {
@@ -141,6 +141,7 @@ def _checked_id(text: str) -> str:
     return text
 
 
-def _no_answer(answer_id: str, days: int) -> NotFound:
+def no_answer(which: str, days: int) -> NotFound:
+    """The error of a tenant that has none such, or not any more."""
     retention = f"receipts are kept for {days} days" if days else "HELIX_RECEIPT_DAYS=0 keeps none"
-    return NotFound(f"there is no answer {answer_id}: {retention}")
+    return NotFound(f"there is no answer {which}: {retention}")

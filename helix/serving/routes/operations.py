@@ -1,4 +1,4 @@
-"""Routes for operators: probes, /metrics, /v1/privacy, and the last evaluation."""
+"""Routes for operators: probes, /metrics, /v1/privacy, the last evaluation, public keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from fastapi.responses import JSONResponse, Response
 
 from db.embedded_postgres import default_directory
 from helix.library.privacy.report import privacy_report
-from helix.overload.entry import Overload
+from helix.library.signing_keys import public_keys
+from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE
 from helix.services import Services
 from helix.serving.authentication import ApiRoute, CurrentCaller
@@ -24,7 +25,7 @@ PACKAGED = Path(__file__).with_name("packaged_report.json")
 _LARGEST_REPORT = 32 * MEGABYTE  # 80 cases take 0.1 MB
 
 open_router = APIRouter()
-"""Routes without authentication, for probes."""
+"""Routes without authentication, for probes and for strangers who verify an answer."""
 router = APIRouter(route_class=ApiRoute)
 
 
@@ -68,6 +69,17 @@ async def readyz(request: Request) -> JSONResponse:
     if notices := [told for each in services.lifetimes if (told := each.notice(today))]:
         state["notices"] = notices
     return JSONResponse(state, status_code=503 if reason else 200)
+
+
+@open_router.get("/.well-known/helix-keys.json", summary="The public keys of signed answers")
+async def keys(request: Request) -> dict[str, Any]:
+    """List every key that has signed an answer, the newest first; former ones verify theirs.
+
+    Of each `key_id`, `algorithm`, `public_key` in hex, and `first_used_at`.
+    """
+    services: Services = request.state.services
+    asker(request).check_rate()
+    return {"keys": await public_keys(services.library)}
 
 
 @router.get("/metrics", summary="For Prometheus", response_class=Response)

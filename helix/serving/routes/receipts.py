@@ -1,4 +1,4 @@
-"""/v1/answers: the receipt of an answer, whether it still holds, and what people say of it."""
+"""/v1/answers: the receipt of an answer, whether it holds, its proof, and people's feedback."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from helix.answering.numbering import for_readers
 from helix.conversations.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
+from helix.conversations.receipts.signed_answer import signed_answer
 from helix.conversations.receipts.stored_sources import (
     prompt_json,
     rebuild_prompt,
@@ -58,6 +59,20 @@ async def verify(caller: CurrentCaller, answer_id: str) -> Response:
     receipt = await read_receipt(caller.library, answer_id, caller.services.settings.receipt_days)
     read = for_readers(receipt, len(receipt["index"]["sources"]))
     return TextJson(await verify_citations(caller.library, read))
+
+
+@router.get(
+    "/{answer_id}/proof",
+    summary="The answer, signed, for a stranger to verify",
+    responses={409: {"description": "A document that it cites was changed or deleted since"}},
+)
+async def proof(caller: CurrentCaller, answer_id: str) -> Response:
+    """Return `proof` and its `signature`, which `helix prove` and one Python file verify offline.
+
+    In the place of the id may be the SHA-256 of the answer's text, in hex: of the latest such.
+    """
+    signed = await signed_answer(caller.library, answer_id, caller.services.settings)
+    return TextJson(signed)
 
 
 @router.post("/{answer_id}/feedback", summary="Say what you think of an answer", status_code=201)

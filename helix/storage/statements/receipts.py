@@ -7,9 +7,16 @@ from __future__ import annotations
 # second attempt after a broken connection, which finds the row that the first one wrote.
 KEEP = """
 WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-INSERT INTO answers (tenant_id, id, question, document_ids, receipt)
-SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb FROM soon
+INSERT INTO answers (tenant_id, id, question, document_ids, receipt, answer_sha256)
+SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb,
+    %(receipt)s::jsonb ->> 'answer_sha256' FROM soon
 ON CONFLICT DO NOTHING RETURNING 1
+"""
+
+# The latest, for the stream of GET /ask has no id, and to ask again may give the same words.
+OF_TEXT = """
+SELECT id FROM answers WHERE tenant_id = %(tenant)s AND answer_sha256 = %(digest)s
+    AND created_at > now() - make_interval(days => %(days)s) ORDER BY created_at DESC LIMIT 1
 """
 
 # The words of a deleted document are not shown, whether or not they are out of the row yet.
@@ -97,4 +104,17 @@ SELECT row_to_json(x) FROM (
             %(starts)s::int[], %(ends)s::int[]) AS s (n, document_id, chunk_id, from_char, to_char)
     LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = s.document_id
     LEFT JOIN chunks c ON c.tenant_id = %(tenant)s AND c.id = s.chunk_id ORDER BY s.n) x
+"""
+
+# In one snapshot: the hash is that of the very text which the quotes are looked for in.
+CITED_DOCUMENTS = """
+SELECT row_to_json(x) FROM (
+    SELECT d.id AS document_id, d.title, char_length(d.text) AS characters,
+        encode(sha256(convert_to(d.text, 'UTF8')), 'hex') AS text_sha256,
+        d.content_hash AS file_sha256,
+        (SELECT coalesce(bool_and(
+                substr(d.text, s.from_char + 1, s.to_char - s.from_char) = s.quote), true)
+         FROM unnest(%(ids)s::bigint[], %(starts)s::int[], %(ends)s::int[], %(quotes)s::text[])
+            AS s (document_id, from_char, to_char, quote) WHERE s.document_id = d.id) AS holds
+    FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = ANY(%(documents)s::bigint[])) x
 """

@@ -1,4 +1,5 @@
-// An answer as people use it elsewhere: Markdown, rich text with links, bibliography lines, print.
+// An answer as people use it elsewhere: Markdown, rich text with links, bibliography lines, Word, a
+// signed copy, print.
 //
 //   asMarkdown(turn)                         the question, the answer with linked markers, its sources
 //   asRichText(turn)                         the same as HTML, from the answer as it is drawn
@@ -32,6 +33,9 @@ export function Elsewhere({ turn, open, onClose }) {
     ...(turn.id && thread.get().list.some(({ local }) => local === turn.local) ? [
       ["Save as a Word document", "down-file", () => { onClose(); saveWord(turn).catch((error) => toast(error.message)); }],
     ] : []),
+    ...(turn.answerId && turn.state === "done" ? [
+      ["Save a signed copy, for anybody to check", "down-file", () => { onClose(); saveProof(turn).catch((error) => toast(error.message)); }],
+    ] : []),
     ["Print, or save as PDF", "down-file", () => { onClose(); requestAnimationFrame(() => print()); }],
   ];
   return html`<${Dialog} title="Export this answer" open=${open} onClose=${onClose}>
@@ -40,6 +44,10 @@ export function Elsewhere({ turn, open, onClose }) {
 
 async function saveWord({ id, question }) {
   handOut(await (await api.export(thread.get().id, "docx", id)).blob(), { download: fileName(question, "docx") });
+}
+
+async function saveProof({ answerId, question }) {
+  handOut(await (await api.proof(answerId)).blob(), { download: fileName(question, "json") });
 }
 
 const isOfDocument = ({ document_id: id }) => id !== null;
