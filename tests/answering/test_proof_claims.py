@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.proof import prove
+from helix.answering.proof.facts import Facts
+from helix.answering.proof.polarity import without_denials
 from helix.domain.context import Source
 from helix.domain.records import Hit
 
@@ -133,8 +135,10 @@ def test_a_heading_or_question_without_one_is_none(text: str) -> None:
         ("Anna did not earn more than Bob.", "Anna did earn more than Bob."),
         ("The trial was expected to end in June.", "The trial ended in June."),
         ("It is effective in adults but ineffective in infants.", "It is effective in infants."),
+        ("Members may renew books twice, unless others ask for them.",
+         "Members may not renew books twice."),
     ],
-)
+)  # fmt: skip
 def test_what_is_only_denied_or_planned_is_no_fact(text: str, claim: str) -> None:
     assert problem(text, claim) is not None
 
@@ -149,3 +153,16 @@ def test_what_is_only_denied_or_planned_is_no_fact(text: str, claim: str) -> Non
 )
 def test_what_is_turned_around_passes(text: str, claim: str) -> None:
     assert problem(text, claim) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "bare"),
+    [
+        ("I don't and can’t and cannot go.", "I do and ca and can go."),
+        ("It is not so, never, in No. 7.", "It is so, , in No. 7."),
+        ("Nicht heute, außer montags.", "heute, außer montags."),
+        ("All except Oregon.", "All except Oregon."),
+    ],
+)  # fmt: skip
+def test_a_claim_without_its_denials(claim: str, bare: str) -> None:
+    assert without_denials(Facts(claim)) == bare

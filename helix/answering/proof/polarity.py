@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from helix.answering.proof.facts import Facts
-from helix.answering.proof.lexicon import DENYING, OPPOSITE, opposites
+from helix.answering.proof.lexicon import DENYING, EXCEPTIONS, NEGATIONS, OPPOSITE, opposites
 from helix.language.terms import terms
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_JOINED = ("n't", "n’t", "cannot")
 
 
 def polarity_differs(claim: Facts, span: Facts) -> bool:
@@ -17,9 +22,24 @@ def polarity_differs(claim: Facts, span: Facts) -> bool:
     return bool(ours) == bool(theirs) and _opposed(claim, span)
 
 
+def without_denials(claim: Facts) -> str:
+    """The text of ``claim`` without its words such as `not`: of `don't` stays `do`."""
+    text = claim.text
+    for negation in reversed(claim.negations):
+        if negation.word in NEGATIONS - EXCEPTIONS:
+            end = _WORD.match(text, negation.at).end()  # type: ignore[union-attr]
+            whole = text[negation.at : end]
+            joined = whole.casefold().endswith(_JOINED) and len(whole) > len(negation.word)
+            text = text[: end - 3 if joined else negation.at] + text[end:]
+    return " ".join(text.split())
+
+
 def _denied_too(claim: Facts, span: Facts) -> bool:
-    """True if the span denies something of the words that each negation of the claim is about."""
-    about = {stem for negation in span.negations for stem in negation.near}
+    """True if the span denies something of the words that each negation of the claim is about.
+
+    An exception denies what stands behind it: `may renew it, unless somebody waits`.
+    """
+    about = {stem for one in span.negations for stem in (one.after if one.excepts else one.near)}
     return bool(span.negations) and all(
         negation.excepts or not negation.near or not about.isdisjoint(negation.near)
         for negation in claim.negations

@@ -10,6 +10,7 @@ from helix.answering.proof.copies import change
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME, NUMBER, WORDS, Support
 from helix.answering.proof.passages import Passage
+from helix.answering.proof.polarity import without_denials
 from helix.answering.proof.presence import name_missing, number_missing
 from helix.evidence.statements import (
     MOST_SENTENCE,
@@ -25,6 +26,9 @@ _CHANGED, _NAME = 1, 2  # words that a sentence may lack where a change is sure:
 _COVERED = 0.9
 """Share of the words that all sentences read have, from which on no further one is pointed at."""
 _MOST_SPANS = 3
+_HEARD = 0.05
+"""Of 199 true claims with a `not` put in, one passes so, and 28 without; of 110 that deny and hold
+33 and 57; of 208 that deny and do not hold 5 and 40."""
 
 Unit = tuple[Passage, int]
 """A passage and the place of one of its sentences."""
@@ -90,8 +94,26 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     if compared.is_sure or compared.is_copy:
         return Reading(units, None, compared.change)
     probability = statement_reader().probability(signs_of(claim, units, compared))
+    if probability >= statement_reader().bar:
+        probability = _with_denials_heard(claim, passages, probability)
     is_enough = probability >= statement_reader().bar
     return Reading(units, probability, None if is_enough else compared.change or WORDS)
+
+
+def _with_denials_heard(claim: Facts, passages: Sequence[Passage], probability: float) -> float:
+    """The probability of a claim that denies, below the bar where its denial adds nothing to it.
+
+    The encoder overhears a `not`. That it heard it shows where the claim without its denials is
+    read as less likely, by _HEARD.
+    """
+    bare = without_denials(claim)
+    if bare == " ".join(claim.text.split()):
+        return probability
+    other = read(Facts(bare), passages)
+    if other.probability is None and other.problem:
+        return probability
+    likely = 1.0 if other.probability is None else other.probability
+    return max(0.0, min(probability, statement_reader().bar + probability - likely - _HEARD))
 
 
 def missing(claim: Facts, passages: Sequence[Passage]) -> str | None:
