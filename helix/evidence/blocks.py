@@ -68,14 +68,28 @@ class Layout:
         The one at ``place`` is among them but where it is a heading. What follows it in its
         paragraph is quoted as long as ``goes_on`` says so of each place.
         """
-        place = self._behind_heading(place)
+        found, place = place, self._behind_heading(place)
         if not self._is_said(place):
             return []
+        if found != place and self.forms[place] is Form.ITEM:
+            return self._listed(place, is_open=True)
         first = self._introduction(place)
         places = [at for at in range(first, place + 1) if self._is_said(at)]
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
         places += takewhile(goes_on, rest)
         return places + self._announced(places[-1])
+
+    def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
+        """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each."""
+        places = [place]
+        for step in (-1, 1):
+            at, further = place + step, list[int]()
+            while 0 <= at < len(self._units) and self.forms[at] in (Form.ITEM, Form.MARK):
+                if self.forms[at] is Form.ITEM:
+                    further.append(at)
+                at += step
+            places += takewhile(is_like, further)
+        return sorted(places)
 
     def is_heading(self, place: int) -> bool:
         """True if the unit at ``place`` only names what stands under it."""
@@ -144,7 +158,7 @@ class Layout:
             return False
         alone = self._ends_block(place)
         if not alone and "\n" in self._between(place) and _HEAD.fullmatch(text):
-            return True
+            return not (_ITEM.match(text) and _ITEM.match(self._units[place + 1].text))
         return alone and (_bare(text) in self._titles or text.endswith(_ASKS))
 
     def _starts_block(self, place: int) -> bool:
@@ -218,8 +232,12 @@ class Layout:
 
     def _announced(self, place: int) -> list[int]:
         """The list, the command or the paragraph behind a sentence that ends with a colon."""
-        at, words, places = place + 1, 0, list[int]()
         is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
+        return self._listed(place + 1, is_open=is_open)
+
+    def _listed(self, at: int, *, is_open: bool) -> list[int]:
+        """Items and code from ``at`` on; with ``is_open`` else the first unit of a paragraph."""
+        words, places = 0, list[int]()
         while at < len(self._units) and len(places) < _MOST_UNITS:
             form = self.forms[at]
             if form is Form.MARK:

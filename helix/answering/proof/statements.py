@@ -18,6 +18,7 @@ _EMPHASIS = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|~~+")
 _YES_OR_NO = re.compile(r"(?<!\s)\s*+(?:yes|no|ja|nein)\s*+[,.:!;–—-]\s+(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]{1,200}\*\*:?\s*\Z|__[^_\n]{1,200}__:?\s*\Z)")
 _RULE = re.compile(r"\s*+(?:\|?[\s:|\-=_*~]*+|`{3,}+\w*+|~{3,}+\w*+)\s*\Z")
+_BLOCK = re.compile(r"^ {0,3}```[^\n`]*\n(.*?)^ {0,3}```", re.MULTILINE | re.DOTALL)
 _UNDERLINE = re.compile(r"\s*+\|?\s*+:?-{2,}+[\s:|-]*\Z")
 _COLON = re.compile(r":[*_\s]*\Z")
 _QUESTION = re.compile(r"[?？][\"'”’)*_\s]*\Z")
@@ -78,7 +79,7 @@ def statements_of(answer: str) -> list[CitedSentence]:
     if is_refusal(answer):
         return []
     found: list[CitedSentence] = []
-    for start, end in _without_headers(answer, sentence_spans(answer)):
+    for start, end in _without_headers(answer, _with_code_whole(answer, sentence_spans(answer))):
         text = answer[start:end]
         plain = MARKER.sub(" ", text)
         if not any(c.isalnum() for c in plain):
@@ -87,6 +88,18 @@ def statements_of(answer: str) -> list[CitedSentence]:
             found.append(CitedSentence(start, end, _parts(text)))
     _announce(answer, found)
     return found
+
+
+def _with_code_whole(answer: str, spans: list[Span]) -> list[Span]:
+    """The spans, those of the lines of a block of code as one."""
+    blocks = [match.span(1) for match in _BLOCK.finditer(answer)]
+    whole: list[Span] = []
+    for start, end in spans:
+        inside = next((one for one in blocks if one[0] <= start < one[1]), None)
+        if inside and whole and inside[0] <= whole[-1][0]:
+            start, _ = whole.pop()
+        whole.append((start, end))
+    return whole
 
 
 def _without_headers(answer: str, spans: list[Span]) -> Iterator[Span]:

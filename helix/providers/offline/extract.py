@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
@@ -26,9 +28,11 @@ _MOST_PARTS = 3
 _COMMA = re.compile(r",(?!\d)")
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
+_ROUND = r"(\1)"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
-_JOINED = {Form.TEXT: " ", Form.ITEM: "\n- ", Form.CODE: "\n", Form.ROW: "\n"}
-"""The separator in front of a further sentence, item, line of code or row."""
+_NUMBERED = re.compile(r"\(?\d{1,3}[.)]\s")
+_SEPARATOR = {Form.TEXT: " ", Form.ITEM: "\n", Form.CODE: "\n", Form.ROW: "\n"}
+"""The separator in front of a further sentence, item, block of code or row."""
 
 
 def answer_of(asked: Offered, risk: float = RISK) -> str:
@@ -95,16 +99,38 @@ def _answer(asked: Offered, risk: float, needed: str = "") -> str:
         for reading in (question, *rephrasings(question)):
             if cell := named_cell(reading, sources):
                 return f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]"
-    said = ""
-    for each in likeliest(question, sources, risk, asked.follows, asked.said, needed):
-        text = _cited(each, sources)
-        said += _JOINED[each.form] + text if said else text
+    return _written(likeliest(question, sources, risk, asked.follows, asked.said, needed), sources)
+
+
+def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:
+    """The quotes as Markdown, each with its marker."""
+    said, in_code = "", False
+    for form, run in groupby(quotes, lambda one: one.form):
+        texts = list(_cited(form, list(run), sources))
+        is_list = form is Form.ITEM and bool(said or texts[1:])
+        for text in texts:
+            separator = PARAGRAPH if in_code and form is Form.TEXT else _SEPARATOR[form]
+            mark = "- " if is_list and not _NUMBERED.match(text) else ""
+            said += separator * bool(said) + mark + text
+        in_code = form is Form.CODE
     return said
 
 
-def _cited(each: Quote, sources: Sequence[OfferedSource]) -> str:
-    source = sources[each.source]
-    return f"{quote(source.text[each.start : each.end])} [{source.number}]"
+def _cited(form: Form, quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> Iterator[str]:
+    """The texts of neighbouring quotes of one form with their markers; of code one block."""
+    source = sources[quotes[0].source]
+    if form is Form.CODE:
+        yield f"{_code(source.text, quotes[0].start, quotes[-1].end)}\n[{source.number}]"
+        return
+    for one in quotes:
+        yield f"{quote(source.text[one.start : one.end])} [{source.number}]"
+
+
+def _code(text: str, start: int, end: int) -> str:
+    """The lines of ``text[start:end]`` in a fence, moved left as far as all of them can be."""
+    line = text.rfind("\n", 0, start) + 1
+    lines = text[start if text[line:start].strip() else line : end]
+    return f"```\n{_FALSE_MARKER.sub(_ROUND, textwrap.dedent(lines))}\n```"
 
 
 def quote(sentence: str) -> str:
@@ -112,4 +138,4 @@ def quote(sentence: str) -> str:
 
     `[7]` in a source points to the source's own notes; in an answer it would cite source 7.
     """
-    return _FALSE_MARKER.sub(r"(\1)", _LINE_BREAK.sub(" ", _BULLET_MARK.sub("", sentence)))
+    return _FALSE_MARKER.sub(_ROUND, _LINE_BREAK.sub(" ", _BULLET_MARK.sub("", sentence)))

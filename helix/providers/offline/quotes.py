@@ -25,6 +25,8 @@ _TRIED = 8
 """Units tried from the likeliest on: the first ones may lack a number or a name of the question."""
 _GOES_ON = 0.1
 """Share of the unit's probability from which on what follows in its paragraph is quoted too."""
+_ALIKE = 0.5
+"""Share of a list item's probability from which on its neighbours are quoted with it."""
 _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
@@ -147,6 +149,8 @@ class _Reading:
 
         said = max(layout.rows_under(chosen.place), key=likely, default=chosen.place)
         places = layout.quoted(said, lambda at: likely(at) >= _GOES_ON * likely(said))
+        if places == [said] and layout.forms[said] is Form.ITEM:
+            places = layout.alike(said, lambda at: likely(at) >= _ALIKE * likely(said))
         if any(REFUSAL in own[at].text or INWARDS in own[at].text for at in places):
             return []  # a table's row with named columns is for its cells
         return [

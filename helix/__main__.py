@@ -1,0 +1,7 @@
+"""``python -m helix``: the ``helix`` command."""
+
+import sys
+
+from helix.cli import main
+
+sys.exit(main())
