@@ -364,3 +364,11 @@ def _is_safe(text: str, longest: int) -> None:
     text += "x"
     for answer in (text[:longest], f"{text[:300]} [1]", "Refunds are accepted in 30 days. [1]"):
         _is_sound(prove(answer, [source(1, text)]), answer, [source(1, text)])
+
+
+def test_a_block_of_code_is_one_statement() -> None:
+    text = "Run this:\n\n    apt update\n    apt install falcon;\n    echo 1\n"
+    code = "```sh\napt update\napt install falcon;\necho 1\n```"
+    answer = f"Run this: [1]\n{code}\n[1]\n\nBananas are yellow. [1]"
+    found = prove(answer, [source(1, text)]).statements
+    assert [one.problem for one in found] == [None, None, "words"]

@@ -122,3 +122,30 @@ def test_contents_are_not_quoted() -> None:
     found = [layout.quoted(unit.place) for unit in units]
     assert len(found) > 4 and found[-1] == [units[-1].place]
     assert not any(found[:-1])
+
+
+PARTS = """## Parts
+
+- the lamp
+- two screws
+- a key
+
+Keep them."""
+
+
+def test_a_list_under_its_heading_is_quoted_whole() -> None:
+    assert quoted(PARTS, "## Parts") == ["- the lamp", "- two screws", "- a key"]
+
+
+def test_the_first_item_of_a_list_is_no_heading() -> None:
+    assert quoted(PARTS, "- the lamp") == ["- the lamp"]
+
+
+def test_an_item_is_quoted_with_the_items_beside_it_that_are_like_it() -> None:
+    passage = Passage(PARTS)
+    units = units_of([passage])
+    layout = Layout(passage, units)
+    first, last = (at for at, one in enumerate(units) if one.text in ("- the lamp", "- a key"))
+    assert layout.alike(last, lambda _: True) == [first, first + 1, last]
+    assert layout.alike(first, lambda at: at < last) == [first, first + 1]
+    assert layout.alike(last, lambda at: at == first) == [last]

@@ -19,7 +19,7 @@ from helix.errors import SettingsError
 from helix.providers.factories import build_llm
 from helix.providers.offline import offline_llm
 from helix.providers.offline.extract import answer_of, quote
-from helix.providers.offline.reading import Offered
+from helix.providers.offline.reading import Offered, OfferedSource
 from helix.settings import Settings
 from tests.support.offline_answers import ask_over as ask
 from tests.support.offline_answers import messages_over, sources_over
@@ -300,3 +300,53 @@ def test_words_that_the_title_above_a_quote_has_are_not_asked_for_again() -> Non
     beside = Beside("What were Brightwater's inventories?", [(text, place) for text in texts])
     answer = LLM.chat(chat_messages(beside.question, [], beside=beside)).message.content
     assert answer == f"{texts[0]} [1]"
+
+
+SETUP = """# Falcon server
+
+## Installing
+
+To install Falcon on Debian, run these commands:
+
+```sh
+apt update
+apt install falcon
+  --yes
+```
+
+## Removing
+
+To remove Falcon with its data, run:
+
+    apt purge falcon
+    rm -r /var/lib/falcon[1]
+
+## Backups
+
+1. Stop the service.
+2. Copy `/var/lib/falcon` to another disk.
+3. Start the service again."""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How do I install Falcon on Debian?",
+         "To install Falcon on Debian, run these commands: [1]\n"
+         "```\napt update\napt install falcon\n  --yes\n```\n[1]"),
+        ("How do I remove Falcon with its data?",
+         "To remove Falcon with its data, run: [1]\n"
+         "```\napt purge falcon\nrm -r /var/lib/falcon(1)\n```\n[1]"),
+    ],
+)  # fmt: skip
+def test_code_is_quoted_in_its_lines(question: str, expected: str) -> None:
+    assert ask(question, SETUP) == expected
+
+
+def test_steps_are_quoted_together() -> None:
+    place = SourcePlace("Falcon server", ("Falcon server", "Backups"))
+    steps = OfferedSource(1, SETUP[SETUP.index("## Backups") :], place)
+    assert answer_of(Offered("How do I back up Falcon?", (steps,))) == (
+        "1. Stop the service. [1]\n2. Copy `/var/lib/falcon` to another disk. [1]\n"
+        "3. Start the service again. [1]"
+    )
