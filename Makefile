@@ -55,7 +55,7 @@ test: $(ALL) $(MODEL) ## Every test
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
-PACKAGES = edge tests/protocols/node
+PACKAGES = edge tests/protocols/node tests/serving/accounts/node
 node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
 
 %/node_modules/.package-lock.json: %/package-lock.json

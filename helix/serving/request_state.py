@@ -19,6 +19,7 @@ from helix.serving.access_recorder import AccessRecorder
 from helix.serving.health_watch import HealthWatch
 from helix.serving.middleware import request_id_of
 from helix.serving.network.security_headers import HEADERS
+from helix.serving.openid import OpenIdProvider
 from helix.serving.sign_in_guard import SignInGuard
 from helix.settings import Settings
 
@@ -30,6 +31,7 @@ class RequestState(TypedDict):
     overload: Overload
     recorder: AccessRecorder
     sign_ins: SignInGuard
+    providers: dict[str, OpenIdProvider]
     health: HealthWatch
 
 
@@ -46,6 +48,7 @@ def request_state(services: Services) -> RequestState:
     )
     return RequestState(
         services=services, overload=overload, recorder=recorder, sign_ins=SignInGuard(),
+        providers={each.name: OpenIdProvider(each) for each in services.settings.oidc},
         health=HealthWatch(services.store),
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from helix.settings.values import (
     Guard,
     Host,
     HostName,
+    OidcProvider,
     Origin,
     Provider,
     Public,
@@ -28,6 +29,7 @@ from helix.settings.values import (
     Withhold,
     checked_text,
     known_database,
+    read_providers,
     read_withhold,
     split_names,
     split_urls,
@@ -152,6 +154,10 @@ class Settings(ClientSettings, ModelFolder):
     """The longest that a session may be unused; then it ends."""
     session_days: int = Field(30, ge=1, le=365, alias="HELIX_SESSION_DAYS")
     """The longest that a session lasts, however much it is used."""
+    oidc: Annotated[tuple[OidcProvider, ...], NoDecode, BeforeValidator(read_providers)] = Field(
+        (), alias="HELIX_OIDC"
+    )
+    """Providers of OpenID Connect, a JSON list of objects as OidcProvider has them."""
     public: Annotated[tuple[Public, ...], NoDecode, BeforeValidator(split_words)] = Field(
         (), alias="HELIX_PUBLIC"
     )

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, SecretStr, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SecretStr,
+    StringConstraints,
+)
 
 Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$")]
 """``kind`` or ``kind:model`` (helix/providers)."""
@@ -42,6 +50,42 @@ def _checked_seed(key: SecretStr) -> SecretStr:
 
 SigningSeed = Annotated[SecretStr, AfterValidator(_checked_seed)]
 """A private key of Ed25519: 32 bytes, in hex."""
+Issuer = Annotated[
+    str,
+    StringConstraints(pattern=r"^(https://|http://(localhost|127\.0\.0\.1)(:|/|$))[^\s?#@]*$"),
+]
+"""The address of a provider of OpenID Connect: https, or on this machine."""
+
+
+class OidcProvider(BaseModel):
+    """A provider of OpenID Connect that people sign in with.
+
+    ``groups`` names the claim with their groups. Who has no account yet becomes a member of
+    ``tenant`` with ``role``; None: they are let in only once they have one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,30}$")]
+    title: str = ""
+    issuer: Issuer
+    client_id: Annotated[str, StringConstraints(min_length=1)]
+    client_secret: SecretStr | None = None
+    scopes: str = "openid email profile"
+    groups: str | None = None
+    tenant: str = "default"
+    role: Literal["owner", "editor", "reader"] | None = None
+
+
+def read_providers(value: object) -> object:
+    """The list that a text holds as JSON; ValueError where it holds none, or a name twice."""
+    read = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(read, list | tuple):
+        raise ValueError("no list")
+    names = [each.get("name") if isinstance(each, dict) else each.name for each in read]
+    if len(set(names)) < len(names):
+        raise ValueError("a name is there twice")
+    return tuple(read)
 
 
 def checked_url(url: str) -> str:

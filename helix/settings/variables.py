@@ -43,6 +43,10 @@ REMEDIES = {
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",
     "HELIX_FILES": "set it to s3://bucket or s3://bucket/prefix, or leave it out",
+    "HELIX_OIDC": (
+        'set it to JSON such as [{"name": "corp", "issuer": "https://id.example.com",'
+        ' "client_id": "helix", "client_secret": "…"}], or leave it out'
+    ),
     "HELIX_PUBLIC": "set it to some of metrics, docs, privacy, evals, with commas, or leave it out",
     "HELIX_VOICE_MODEL": "set it to the folder of a Whisper model, or leave it out",
     "HELIX_PROMPTS_FOLDER": "set it to a folder of prompts such as judge.md, or leave it out",

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_PAGE_PATHS = ("/web/", "/docs", "/redoc")
+_PAGE_PATHS = ("/web/", "/docs", "/redoc", "/v1/sign-in/")
 _PROBES = frozenset({"/healthz", "/health", "/readyz", "/metrics"})
 """Asked by name from inside a cluster; they tell nothing of a document."""
 
@@ -115,7 +115,10 @@ class OwnPagesOnly:
 
 
 def _is_page(path: str) -> bool:
-    """True if ``path`` is of the page's own files, which hold no data: any link may lead there."""
+    """True if ``path`` is of the page's own files, which hold no data: any link may lead there.
+
+    So may a provider of OpenID Connect to where it sends people back (routes/accounts/openid.py).
+    """
     return path == "/" or path.startswith(_PAGE_PATHS)
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from helix.serving.routes.accounts import account, groups, links, members, session
+from helix.serving.routes.accounts import account, groups, links, members, openid, session
 
-ROUTERS = (session.router, links.router, account.router, members.router, groups.router)
+ROUTERS = (
+    session.router,
+    openid.router,
+    links.router,
+    account.router,
+    members.router,
+    groups.router,
+)

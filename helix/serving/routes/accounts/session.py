@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from helix.errors import UpstreamError
 from helix.library.access import Connected
 from helix.library.keys import KEY_SCOPES, ROLE_SCOPES
 from helix.library.people.browser_sessions import (
@@ -20,11 +22,14 @@ from helix.library.people.browser_sessions import (
     end_session,
     move_session,
 )
+from helix.library.people.invitations import SIGN_IN_PAGE
 from helix.library.people.members import Membership, memberships
 from helix.library.people.passwords import LONGEST, person_of_password
 from helix.overload.limits import address_of
 from helix.services import Services
+from helix.serving.addresses import base_of
 from helix.serving.authentication import Caller
+from helix.serving.openid import OpenIdProvider
 from helix.serving.person_route import CurrentPerson, PersonRoute, as_owner
 from helix.serving.session_cookie import secret_of, set_cookie
 from helix.serving.sign_in_guard import SignInGuard
@@ -58,9 +63,11 @@ class Move(Body):
 
 
 @router.get("/sign-in", summary="How people can sign in here")
-async def ways() -> dict[str, Any]:
-    """`password`: with an address and a password."""
-    return {"password": True}
+async def ways(request: Request) -> dict[str, Any]:
+    """`password`: with an address and a password; `providers` by `GET /v1/sign-in/{name}`."""
+    settings = request.state.services.settings
+    providers = [{"name": each.name, "title": each.title or each.name} for each in settings.oidc]
+    return {"password": True, "providers": providers}
 
 
 @router.post("/session", summary="Sign in", responses={401: {"description": WRONG}})
@@ -153,13 +160,24 @@ async def move(request: Request, person: CurrentPerson, to: Move) -> JSONRespons
 
 @router.delete("/session", summary="Sign out")
 async def sign_out(request: Request, person: CurrentPerson) -> JSONResponse:
-    """Ends the session and takes its cookie back."""
+    """Ends the session and takes its cookie back. `next`: where its provider's ends too, if any."""
     settings = person.caller.services.settings
-    await person.change(partial(end_session, secret=secret_of(request, settings)))
+    ended = await person.change(partial(end_session, secret=secret_of(request, settings)))
     person.caller.changed(f"session {person.session.id}")
-    response = JSONResponse({"next": None})
+    response = JSONResponse({"next": await _provider_logout(request, *(ended or ("", "")))})
     set_cookie(response, request, settings, "", seconds=0)
     return response
+
+
+async def _provider_logout(request: Request, method: str, id_token: str) -> str | None:
+    settings = request.state.services.settings
+    providers: dict[str, OpenIdProvider] = request.state.providers
+    for provider in providers.values():
+        if provider.given.issuer == method and id_token:
+            with suppress(UpstreamError):  # the session here has ended all the same
+                back = f"{base_of(request, settings)}{SIGN_IN_PAGE}"
+                return await provider.logout_url(id_token, back)
+    return None
 
 
 async def _told(services: Services, session: SessionAccess) -> dict[str, Any]:
