@@ -30,6 +30,8 @@ _MARK = re.compile(
 _UNDERLINE = re.compile(r"\n[^\S\n]*+([-=~^\"'`#*+_.:])\1{2,}+[^\S\n]*+(?:\n|$)")
 _RULE = re.compile(r"[\s:|-]++")
 _FENCE = re.compile(r"(?:```|~~~)", re.MULTILINE)
+_CODE_DIRECTIVE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|prompt|parsed-literal)::")
+_OPTION = re.compile(r"\s+:[\w-]{1,40}:")
 _GAP = re.compile(r"\n[^\S\n]*+\n")
 _WORD = r"[^\s.!?:;,。！？：]{1,40}+"
 _HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
@@ -60,7 +62,9 @@ class Layout:
         self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
         self._navigation = navigation_spans(self._text)
         self._margin = self._usual_indent()
-        self.forms = [self._form(place) for place in range(len(units))]
+        self.forms = list[Form]()
+        for place in range(len(units)):
+            self.forms.append(self._form(place))
 
     def quoted(self, place: int, goes_on: Callable[[int], bool] = lambda _: True) -> list[int]:
         """Places of the units to quote for the one at ``place``, in order; none for a mark.
@@ -119,7 +123,7 @@ class Layout:
             return Form.HEADING
         if _ITEM.match(text) or self._is_numbered(place):
             return Form.ITEM
-        if self._indent(unit) >= self._margin + 2 and self._is_announced(place):
+        if self._is_indented_code(place):
             return Form.CODE
         return Form.TEXT
 
@@ -187,10 +191,23 @@ class Layout:
         start = self._text.rfind("\n", 0, unit.start) + 1
         return not self._text[start : unit.start].strip()
 
+    def _is_indented_code(self, place: int) -> bool:
+        """True in a block that is moved in, behind what announces it; of its later units too."""
+        goes_on = bool(place) and self.forms[-1] is Form.CODE
+        if not self._opens_line(self._units[place]):
+            return goes_on and not self._fenced[place - 1]
+        if self._indent(self._units[place]) < self._margin + 2:
+            return False
+        return goes_on or (self._starts_block(place) and self._is_announced(place))
+
     def _is_announced(self, place: int) -> bool:
-        """True if the last words in front of a block end with a colon."""
-        before = self._text[: self._units[place].start].rstrip()
-        return self._starts_block(place) and before.endswith(_ANNOUNCES)
+        """True behind a line that ends with a colon, of directives behind those of code alone."""
+        lines = self._text[: self._units[place].start].rstrip().split("\n")
+        while lines[1:] and _OPTION.match(lines[-1]):
+            lines.pop()
+        if lines[-1].lstrip().startswith(".. "):
+            return bool(_CODE_DIRECTIVE.match(lines[-1]))
+        return lines[-1].endswith(_ANNOUNCES)
 
     def _is_said(self, place: int) -> bool:
         return self.forms[place] not in (Form.MARK, Form.HEADING)

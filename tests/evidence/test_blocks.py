@@ -149,3 +149,31 @@ def test_an_item_is_quoted_with_the_items_beside_it_that_are_like_it() -> None:
     assert layout.alike(last, lambda _: True) == [first, first + 1, last]
     assert layout.alike(first, lambda at: at < last) == [first, first + 1]
     assert layout.alike(last, lambda at: at == first) == [last]
+
+
+DIRECTIVES = """Workers
+=======
+
+Tell all of them to read a queue:
+
+.. code-block:: console
+    :linenos:
+
+    $ tool control add foo
+    -> worker1.local: OK. It reads foo.
+
+    $ tool control list
+
+.. note::
+
+    A worker that is busy is told later."""
+
+
+def test_directives_of_code_hold_code_and_others_prose() -> None:
+    passage = Passage(DIRECTIVES)
+    units = units_of([passage])
+    forms = Layout(passage, units).forms
+    code = [one.text for one, form in zip(units, forms, strict=True) if form is Form.CODE]
+    prose = [one.text for one, form in zip(units, forms, strict=True) if form is Form.TEXT]
+    assert "".join(code).count("$ tool") == 2 and "It reads foo." in " ".join(code)
+    assert prose == ["Tell all of them to read a queue:", "A worker that is busy is told later."]
