@@ -42,7 +42,7 @@ def pull(
         typer.echo(f"licence: {origin.licence or 'not told; see its page'}", err=True)
         path = fetch(origin, folder)
     finally:
-        keep_contacts(counter.take())
+        keep_contacts(counter.drain())
     typer.echo(f"SHA-256 {origin.sha256} is right. Answer by it:", err=True)
     typer.echo(f"  helix up --model local:{path.name}", err=True)
     typer.echo(path)

@@ -104,7 +104,7 @@ class AuditLog:
             self._recorded_at.popitem(last=False)
         self.record(Event("key_use", "key used", tenant, key_id, address))
 
-    def take(self) -> list[Waiting]:
+    def drain(self) -> list[Waiting]:
         """All that waits, which waits no longer; with a count of what was dropped before."""
         events = [(event, at, n) for event, (at, n) in self._waiting.items()]
         self._waiting.clear()

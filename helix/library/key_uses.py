@@ -30,7 +30,7 @@ class KeyUses:
         self._waiting[key_id] = datetime.now(UTC)
         return True
 
-    def take(self) -> dict[int, datetime]:
+    def drain(self) -> dict[int, datetime]:
         """The uses that wait, which wait no longer."""
         uses, self._waiting = self._waiting, {}
         return uses

@@ -104,7 +104,7 @@ class Asker:
         for who, subject, setting, most in self._limited("requests"):
             if whom and who not in whom:
                 continue
-            if wait := self.limits.rates.take(subject, most):
+            if wait := self.limits.rates.count(subject, most):
                 raise LimitReached(setting, most, f"too many requests a minute of this {who}", wait)
 
     def pays(self) -> Asker:
@@ -208,7 +208,7 @@ class Rates:
         self._due: OrderedDict[Subject, float] = OrderedDict()
         self._most_subjects, self._window = most_subjects, window
 
-    def take(self, subject: Subject, most: int) -> float:
+    def count(self, subject: Subject, most: int) -> float:
         """Count one request; 0, or the seconds to wait where it is one too many."""
         now = time.monotonic()
         due = max(now, self._due.get(subject, 0.0)) + self._window / most

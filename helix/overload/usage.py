@@ -76,7 +76,7 @@ class Usage:
             return None
         return n + self._waiting[account]
 
-    def take(self) -> Counter[Account]:
+    def drain(self) -> Counter[Account]:
         """The counts that wait to be written, which wait no longer."""
         counts, self._waiting = self._waiting, Counter()
         for account, n in counts.items():

@@ -79,8 +79,8 @@ class AccessRecorder:
             await asyncio.wait_for(self._ended.wait(), seconds)
 
     async def _write(self, store: LibraryStore) -> bool:
-        events, uses, counts = self.audit.take(), self._key_uses.take(), self.usage.take()
-        sessions = self._session_uses.take()
+        events, uses, counts = self.audit.drain(), self._key_uses.drain(), self.usage.drain()
+        sessions = self._session_uses.drain()
         if not (events or uses or counts or sessions):
             return True
         try:

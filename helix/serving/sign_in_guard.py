@@ -43,7 +43,7 @@ class SignInGuard:
             (f"try at {account}", MOST_OF_ACCOUNT),
             (f"try from {where}", MOST_OF_ADDRESS),
         ):
-            if wait := self._rates.take(Subject(NOBODY, name), most):
+            if wait := self._rates.count(Subject(NOBODY, name), most):
                 seconds = max(1, math.ceil(wait))
                 raise HTTPException(
                     429, f"too many tries to sign in: try again in {seconds} s",

@@ -24,9 +24,9 @@ def test_alike_events_are_one_with_a_count() -> None:
     for _ in range(7):
         log.record(REFUSED)
     log.record(Event("write", "DELETE /v1/documents/{document_id}", "acme", 3, object="document 1"))
-    (first, _, n), (second, _, once) = log.take()
+    (first, _, n), (second, _, once) = log.drain()
     assert (first, n, second.tenant, once) == (REFUSED, 7, "acme", 1)
-    assert log.take() == []
+    assert log.drain() == []
 
 
 def test_what_has_no_room_is_counted_and_told() -> None:
@@ -35,14 +35,14 @@ def test_what_has_no_room_is_counted_and_told() -> None:
     for number in range(10):
         log.record(Event("refusal", "GET /v1/runs", address=f"192.0.2.{number}", status=401))
     log.record(Event("refusal", "GET /v1/runs", address="192.0.2.1", status=401))
-    taken = log.take()
+    taken = log.drain()
     assert [(event.kind, n) for event, _, n in taken] == [
         ("refusal", 1), ("refusal", 2), ("refusal", 1), ("dropped", 7),
     ]  # fmt: skip
     assert sum(dropped) == 7
     log.requeue(taken)  # the database was away
     log.record(REFUSED)
-    assert [n for _, _, n in log.take()] == [1, 2, 1, 8]
+    assert [n for _, _, n in log.drain()] == [1, 2, 1, 8]
     assert sum(dropped) == 8
 
 
@@ -53,13 +53,13 @@ def test_a_key_is_told_of_once_an_hour_for_each_address(monkeypatch: pytest.Monk
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
         log.record_key_use(1, "acme", address)
     log.record_key_use(2, "acme", "192.0.2.1")
-    assert len(log.take()) == 3
+    assert len(log.drain()) == 3
     now += 3599
     log.record_key_use(1, "acme", "192.0.2.1")
-    assert log.take() == []
+    assert log.drain() == []
     now += 2
     log.record_key_use(1, "acme", "192.0.2.1")
-    assert len(log.take()) == 1
+    assert len(log.drain()) == 1
 
 
 def test_events_are_listed_by_time_and_tenant_and_kept_for_so_long(database_url: str) -> None:

@@ -25,21 +25,21 @@ def test_a_rate_is_a_burst_and_then_a_steady_pace(monkeypatch: pytest.MonkeyPatc
     now = 1000.0
     monkeypatch.setattr("helix.overload.limits.time.monotonic", lambda: now)
     rates = Rates()
-    assert [rates.take(ACME, 60) for _ in range(60)] == [0.0] * 60
-    assert rates.take(ACME, 60) == pytest.approx(1)
-    assert rates.take(Subject("other", "tenant"), 60) == 0
+    assert [rates.count(ACME, 60) for _ in range(60)] == [0.0] * 60
+    assert rates.count(ACME, 60) == pytest.approx(1)
+    assert rates.count(Subject("other", "tenant"), 60) == 0
     now += 1.0
-    assert rates.take(ACME, 60) == 0 and rates.take(ACME, 60) == pytest.approx(1)
+    assert rates.count(ACME, 60) == 0 and rates.count(ACME, 60) == pytest.approx(1)
     now += 3600
-    assert [rates.take(ACME, 60) for _ in range(61)].count(0.0) == 60
+    assert [rates.count(ACME, 60) for _ in range(61)].count(0.0) == 60
 
 
 def test_rates_hold_so_many_subjects_at_most() -> None:
     rates = Rates(most_subjects=10)
     for number in range(100):
-        rates.take(Subject("-", f"address {number}"), 1)
+        rates.count(Subject("-", f"address {number}"), 1)
     assert len(rates._due) == 10
-    assert rates.take(Subject("-", "address 99"), 1) > 0
+    assert rates.count(Subject("-", "address 99"), 1) > 0
 
 
 def test_a_host_is_its_network_in_ipv6() -> None:

@@ -34,7 +34,7 @@ def store_contacts(store: TenantStore, process: Process, counter: SocketCounter)
     Raises:
         StoreUnavailable: the database did not answer.
     """
-    counts = counter.take()
+    counts = counter.drain()
     try:
         _add(store, process, counts)
     except HelixError:

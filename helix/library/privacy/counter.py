@@ -60,7 +60,7 @@ class SocketCounter:
         if name and address_of(name) is None:
             self._count(Contact("name", name.lower().rstrip("."), 0))
 
-    def take(self) -> Counter[Contact]:
+    def drain(self) -> Counter[Contact]:
         """Return the counts since the last call, and start again from zero."""
         with self._lock:
             counts, self._counts = self._counts, Counter()

@@ -43,14 +43,14 @@ def listener() -> Iterator[int]:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_what_async_code_connects_to_is_counted(run: Runner, listener: int) -> None:
     counter = process_counter()
-    counter.take()
+    counter.drain()
 
     async def connect() -> None:
         _, writer = await asyncio.open_connection("localhost", listener)
         writer.close()
 
     run(connect())
-    found = counter.take()
+    found = counter.drain()
     assert found[Contact("name", "localhost", 0)] >= 1
     assert sum(n for contact, n in found.items() if contact.port == listener) >= 1
 
@@ -58,10 +58,10 @@ def test_what_async_code_connects_to_is_counted(run: Runner, listener: int) -> N
 def test_what_blocking_code_connects_to_is_counted(listener: int) -> None:
     counter = process_counter()
     assert counter is process_counter(), "one a process"
-    counter.take()
+    counter.drain()
     with closing(socket.create_connection(("127.0.0.1", listener))):
         assert Contact("address", "127.0.0.1", listener) in open_connections()
-    assert counter.take() == {Contact("address", "127.0.0.1", listener): 1}
+    assert counter.drain() == {Contact("address", "127.0.0.1", listener): 1}
 
 
 def test_the_hook_bears_whatever_it_is_called_with() -> None:
@@ -72,11 +72,11 @@ def test_the_hook_bears_whatever_it_is_called_with() -> None:
     counter.hear("socket.getaddrinfo", (b"API.example.COM.", 443, 0, 0, 0))
     counter.hear("socket.getaddrinfo", ("192.0.2.1", 443, 0, 0, 0))
     counter.hear("open", ("x", "r", 0))
-    assert counter.take() == {
+    assert counter.drain() == {
         Contact("address", "10.0.0.9", 443): 1,
         Contact("name", "api.example.com", 0): 1,
     }
-    assert not counter.take()
+    assert not counter.drain()
 
 
 @pytest.mark.parametrize(
