@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 21 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 22 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 21) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 22) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -98,6 +98,7 @@ CREATE TABLE IF NOT EXISTS documents (
     file_name    text        NOT NULL DEFAULT '',
     facts        jsonb       NOT NULL DEFAULT '{}',
     edits        jsonb       NOT NULL DEFAULT '{}',
+    metadata     jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(metadata) = 'object'),
     UNIQUE (tenant_id, source_uri),
     UNIQUE (tenant_id, id),
     FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash)
@@ -122,7 +123,61 @@ COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; em
 COMMENT ON COLUMN documents.facts IS
     'what the document says of itself: company, period, kind and the like';
 COMMENT ON COLUMN documents.edits IS
-    'what people changed: title, file_name, facts; it stays when the source is read again';
+    'what people changed: title, file_name, facts, metadata; given: metadata that came with the source';
+COMMENT ON COLUMN documents.metadata IS
+    'values by key, as helix/domain/metadata.py has them; searched by document_values';
+
+-- Each value of documents.metadata, typed, for conditions and orders. A table and no index over the
+-- jsonb: under row-level security `@>` may not be looked up in one (docs/decisions/0090-metadata.md).
+CREATE TABLE IF NOT EXISTS document_values (
+    tenant_id    text    NOT NULL CHECK (tenant_id <> '')
+                 DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id  bigint  NOT NULL,
+    key          text    NOT NULL CHECK (key <> ''),
+    n            integer NOT NULL CHECK (n > 0),
+    text_value   text    COLLATE "C",
+    number_value float8,
+    date_value   timestamptz,
+    PRIMARY KEY (tenant_id, key, document_id, n),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE,
+    CONSTRAINT document_values_one CHECK (num_nonnulls(text_value, number_value, date_value) = 1)
+);
+ALTER TABLE document_values ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS document_values_document ON document_values (tenant_id, document_id);
+CREATE INDEX IF NOT EXISTS document_values_text ON document_values (tenant_id, key, text_value, document_id)
+    WHERE text_value IS NOT NULL;
+CREATE INDEX IF NOT EXISTS document_values_number ON document_values (tenant_id, key, number_value, document_id)
+    WHERE number_value IS NOT NULL;
+CREATE INDEX IF NOT EXISTS document_values_date ON document_values (tenant_id, key, date_value, document_id)
+    WHERE date_value IS NOT NULL;
+COMMENT ON COLUMN document_values.n IS 'of the items of a list, from 1; 1 where it is none';
+COMMENT ON COLUMN document_values.date_value IS 'of a day its first moment in UTC';
+
+CREATE OR REPLACE FUNCTION index_metadata() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM document_values WHERE tenant_id = NEW.tenant_id AND document_id = NEW.id;
+    INSERT INTO document_values (tenant_id, document_id, key, n, text_value, number_value, date_value)
+    SELECT NEW.tenant_id, NEW.id, key, n,
+           CASE WHEN NOT is_number AND NOT is_date THEN told END,
+           CASE WHEN is_number THEN told::float8 END,
+           CASE WHEN is_date THEN (told || CASE WHEN told LIKE '%Z' THEN '' ELSE 'T00:00Z' END)::timestamptz END
+    FROM (
+        SELECT entry.key, item.n, jsonb_typeof(item.value) = 'number' AS is_number,
+               jsonb_typeof(item.value) = 'string'
+                   AND item.value #>> '{}' ~ '^\d{4}-\d\d-\d\d(T[\d:.]{8,15}Z)?$' AS is_date,
+               CASE jsonb_typeof(item.value) WHEN 'object' THEN item.value ->> 'text'
+                    ELSE item.value #>> '{}' END AS told
+        FROM jsonb_each(NEW.metadata) AS entry (key, value)
+        CROSS JOIN LATERAL jsonb_array_elements(
+            CASE jsonb_typeof(entry.value) WHEN 'array' THEN entry.value
+                 ELSE jsonb_build_array(entry.value) END) WITH ORDINALITY AS item (value, n)
+    ) told;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER documents_metadata_added AFTER INSERT ON documents
+    FOR EACH ROW WHEN (NEW.metadata <> '{}') EXECUTE FUNCTION index_metadata();
+CREATE OR REPLACE TRIGGER documents_metadata_changed AFTER UPDATE OF metadata ON documents
+    FOR EACH ROW WHEN (OLD.metadata <> NEW.metadata) EXECUTE FUNCTION index_metadata();
 
 -- Where else the bytes of a document came from: an upload of a file that had been ingested by its
 -- path, or the other way round, is the same document (docs/decisions/0034).
@@ -517,6 +572,7 @@ CREATE TABLE IF NOT EXISTS run_files (
     changed_at   timestamptz NOT NULL DEFAULT now(),
     version      bigint      NOT NULL DEFAULT nextval('run_changes'),
     tags         text[],
+    metadata     jsonb,
     PRIMARY KEY (run_id, n),
     UNIQUE (run_id, source_uri),
     FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE,
@@ -532,6 +588,7 @@ COMMENT ON COLUMN run_files.keep_file IS 'an upload: its bytes stay as long as i
 COMMENT ON COLUMN run_files.document_id IS 'documents.id, known before the document is written';
 COMMENT ON COLUMN run_files.done IS 'of total: pages read, then chunks embedded';
 COMMENT ON COLUMN run_files.tags IS 'for its document; null: those it has';
+COMMENT ON COLUMN run_files.metadata IS 'for its document, beside what that has; null: none';
 
 -- --- people -------------------------------------------------------------------------------------
 
@@ -1351,7 +1408,7 @@ BEGIN
 END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, document_sources, document_pages,
-    document_tables, suggested_questions, document_names, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
+    document_tables, suggested_questions, document_names, document_values, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
     answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
     study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app;

@@ -11,8 +11,8 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.crawler.options import DELAY_MS, CrawlOptions
-from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
-from pipelines.runs.run_identity import tags_option
+from pipelines.program import Detach, Metadata, Tags, Tenant, one_line_errors, run
+from pipelines.runs.run_identity import metadata_option, tags_option
 
 
 def crawl(
@@ -29,6 +29,7 @@ def crawl(
     ] = None,
     files: Annotated[bool, typer.Option("--files", help="Take PDFs and the like too.")] = False,
     tag: Tags = None,
+    meta: Metadata = None,
     tenant: Tenant = DEFAULT_TENANT,
     detach: Detach = False,
 ) -> None:
@@ -52,7 +53,7 @@ def crawl(
         configure_logging("warning")
         from pipelines.runs.foreground import start_and_follow  # the durable engine takes a second
 
-        wanted = checked.to_dict() | tags_option(tag)
+        wanted = checked.to_dict() | tags_option(tag) | metadata_option(meta)
         failed = start_and_follow(settings, "crawl", wanted, detach, tenant_name(tenant))
     if failed:
         raise typer.Exit(1)

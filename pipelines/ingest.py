@@ -9,14 +9,21 @@ from typing import Annotated
 import typer
 
 from helix.commands.service.address import ServerOption, named_server
+from helix.domain.metadata import assignments
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import SettingsError
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.files.scan import scan
-from pipelines.program import Detach, Tags, Tenant, one_line_errors, run
+from pipelines.program import Detach, Metadata, Tags, Tenant, one_line_errors, run
 from pipelines.runs.path_plan import FileHashes, nothing_to_do
-from pipelines.runs.run_identity import run_key, summary, tags_option, this_host
+from pipelines.runs.run_identity import (
+    metadata_option,
+    run_key,
+    summary,
+    tags_option,
+    this_host,
+)
 
 DEFAULT_PATH = "samples"
 
@@ -33,6 +40,7 @@ def ingest(
         str | None, typer.Option(help="Title of the document; takes exactly one file.")
     ] = None,
     tag: Tags = None,
+    meta: Metadata = None,
     tenant: Tenant = DEFAULT_TENANT,
     keep_files: Annotated[
         bool,
@@ -54,17 +62,21 @@ def ingest(
             # the client takes a while to load
             from pipelines.runs.server_uploads import Sending, send
 
-            sending = Sending(_given(paths), checked_tags(tag or ()), title, detach)
+            sending = Sending(
+                _given(paths), checked_tags(tag or ()), title, detach, assignments(meta or ())
+            )
             if send(remote, sending, tenant_name(tenant)):
                 raise typer.Exit(1)
             return
         settings = load_settings()
-        options = _options(paths, title) | tags_option(tag)
+        options = _options(paths, title) | tags_option(tag) | metadata_option(meta)
         if keep_files:
             options["keep_files"] = True
         whose = tenant_name(tenant)
         hashes = FileHashes()
-        if not (detach or tag or keep_files) and _is_unchanged(settings, options, whose, hashes):
+        if not (detach or tag or meta or keep_files) and _is_unchanged(
+            settings, options, whose, hashes
+        ):
             return
         # it takes seconds, which a run that has nothing to do saves
         from pipelines.runs.foreground import start_and_follow

@@ -14,6 +14,13 @@ Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="A label for all of them; may be given again."),
 ]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--meta", metavar="KEY=VALUE",
+        help="Metadata for all of them, as year=2024 or KEY:TYPE=VALUE; may be given again.",
+    ),
+]  # fmt: skip
 Tenant = Annotated[str, typer.Option(help="Whose documents they are.")]
 Detach = Annotated[
     bool, typer.Option("--detach", help="Print the run's id and leave it to a worker.")

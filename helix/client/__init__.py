@@ -21,6 +21,7 @@ from helix.client.errors import Unauthorized as Unauthorized
 from helix.client.errors import Unreachable as Unreachable
 from helix.client.frames import Frame as Frame
 from helix.client.library import Document as Document
+from helix.client.library import Edited as Edited
 from helix.client.library import Run as Run
 from helix.client.library import RunFile as RunFile
 from helix.client.library import SearchResult as SearchResult

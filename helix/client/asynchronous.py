@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, Self, Unpack
 
@@ -14,18 +14,20 @@ import httpx
 from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream, frames_of
 from helix.client.answers import Answer, answer_of
-from helix.client.calls import Call, File, QuestionOptions, SearchOptions, UploadOptions
+from helix.client.calls import Call, File, Json, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.errors import IncompleteStream, ServerTimeout
 from helix.client.event_reader import RunFollower
 from helix.client.frames import Frame
 from helix.client.library import (
     Document,
+    Edited,
     Run,
     RunFile,
     SearchResults,
     Upload,
     change_of,
     document_of,
+    edited_of,
     search_results_of,
     upload_of,
 )
@@ -115,6 +117,15 @@ class AsyncHelix:
                 yield document_of(row)
             if (after := page["next"]) is None:
                 return
+
+    async def set_metadata(
+        self, metadata: Json, *, ids: Sequence[int] | None = None, **filters: Any
+    ) -> Edited:
+        """Merge ``metadata`` into that of documents, all or none; None takes a key away.
+
+        They are those of ``ids``, those that ``filters`` leave (as GET /v1/documents), or both.
+        """
+        return edited_of(await self.json(calls.set_metadata(metadata, ids, filters)))
 
     async def delete(self, document_id: int) -> None:
         """Delete a document, its chunks and its original file."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack
 
 from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
 from helix.client.asynchronous import AsyncHelix
-from helix.client.calls import Call, File, QuestionOptions, SearchOptions, UploadOptions
+from helix.client.calls import Call, File, Json, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.event_loop import EventLoop
 from helix.client.frames import Frame
-from helix.client.library import Document, Run, RunFile, SearchResults, Upload
+from helix.client.library import Document, Edited, Run, RunFile, SearchResults, Upload
 
 
 class AnswerStream:
@@ -89,6 +89,15 @@ class Helix:
     def documents(self, search: str = "", **params: Any) -> Iterator[Document]:
         """All documents whose title or path has ``search``; ``params`` as GET /v1/documents."""
         return self._loop.each(self._helix.documents(search, **params))
+
+    def set_metadata(
+        self, metadata: Json, *, ids: Sequence[int] | None = None, **filters: Any
+    ) -> Edited:
+        """Merge ``metadata`` into that of documents, all or none; None takes a key away.
+
+        They are those of ``ids``, those that ``filters`` leave (as GET /v1/documents), or both.
+        """
+        return self._loop.run(self._helix.set_metadata(metadata, ids=ids, **filters))
 
     def delete(self, document_id: int) -> None:
         """Delete a document, its chunks and its original file."""

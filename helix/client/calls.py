@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -31,7 +32,10 @@ class QuestionOptions(TypedDict, total=False):
 
 
 class SearchOptions(TypedDict, total=False):
-    """The options of a search, as GET /v1/search has them; times are RFC 3339 as text."""
+    """The options of a search, as GET /v1/search has them; times are RFC 3339 as text.
+
+    ``where`` are conditions on metadata such as ``year>=2024``.
+    """
 
     top_k: int
     document_ids: Sequence[int]
@@ -41,6 +45,7 @@ class SearchOptions(TypedDict, total=False):
     kind: str
     since: datetime | str
     until: datetime | str
+    where: Sequence[str]
 
 
 class UploadOptions(TypedDict, total=False):
@@ -49,6 +54,7 @@ class UploadOptions(TypedDict, total=False):
     title: str
     source_uri: str
     tags: Sequence[str]
+    metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,18 @@ def upload(files: Sequence[File], options: UploadOptions) -> Call:
         OSError: a file cannot be read.
     """
     parts = [("file", _name_and_bytes(each)) for each in files]
-    return Call("POST", "/v1/documents", form=dict(options), files=parts, repeatable=True)
+    form: dict[str, Any] = dict(options)
+    if metadata := form.pop("metadata", None):
+        form["metadata"] = json.dumps(metadata)
+    return Call("POST", "/v1/documents", form=form, files=parts, repeatable=True)
+
+
+def set_metadata(metadata: Json, ids: Sequence[int] | None, filters: Json) -> Call:
+    """A change of the metadata of many documents."""
+    chosen = {} if ids is None else {"ids": list(ids)}
+    body = {"metadata": dict(metadata), **chosen}
+    path = "/v1/documents/metadata"
+    return Call("POST", path, filters, json=body, repeatable=True, tenant_in_body=True)
 
 
 def run_events(run_id: int, after: str) -> Call:

@@ -22,8 +22,17 @@ class Document:
     status: str
     chunks: int | None = None
     tags: tuple[str, ...] = ()
+    metadata: Json = field(default_factory=dict)
     text: str | None = None
     json: Json = field(default_factory=dict, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The number of documents that an edit was of, and of those that are other than before."""
+
+    matched: int
+    changed: int
 
 
 @dataclass(frozen=True)
@@ -111,9 +120,15 @@ def document_of(payload: Json) -> Document:
         Document,
         payload,
         tags=tuple(payload.get("tags", ())),
+        metadata=dict(payload.get("metadata", {})),
         chunks=len(chunks) if isinstance(chunks, list) else chunks,
         json=payload,
     )
+
+
+def edited_of(payload: Json) -> Edited:
+    """The typed form of what POST /v1/documents/metadata gives."""
+    return dataclass_of(Edited, payload)
 
 
 def search_results_of(payload: Json) -> SearchResults:

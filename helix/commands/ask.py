@@ -26,10 +26,12 @@ from helix.commands.scope_options import (
     ModeOption,
     TagOption,
     TenantOption,
+    WhereOption,
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import AnswerService, Query
 from helix.commands.service.service_choice import answer_service
+from helix.domain.conditions import written_conditions
 from helix.domain.input_text import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest
@@ -47,6 +49,7 @@ def ask(
         int | None, typer.Option(min=1, help="From the document of this number.")
     ] = None,
     tag: TagOption = None,
+    where: WhereOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
     ] = False,
@@ -70,11 +73,15 @@ def ask(
     configure_logging("warning")
     text = _question(question)
     tags = checked_tags(tag) if tag else None
+    conditions = written_conditions(where or ())
     names = [*(document or ()), *([str(document_id)] if document_id is not None else ())]
 
     async def connected() -> None:
         async with answer_service(server, tenant_name(tenant)) as answers:
-            query = Query(text, await _documents(answers, names), tags, mode=mode, model=model)
+            query = Query(
+                text, await _documents(answers, names), tags, mode=mode, model=model,
+                where=conditions,
+            )  # fmt: skip
             if as_json:
                 answer = await _answer(answers, query, tenant)
                 typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))

@@ -29,11 +29,13 @@ from helix.commands.scope_options import (
     ModeOption,
     TagOption,
     TenantOption,
+    WhereOption,
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import AnswerService, Query
 from helix.commands.service.service_choice import answer_service
 from helix.conversations.names import checked_id, new_id
+from helix.domain.conditions import written_conditions
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
@@ -53,6 +55,7 @@ def chat(
     ] = None,
     document: DocumentOption = None,
     tag: TagOption = None,
+    where: WhereOption = None,
     mode: ModeOption = None,
     model: ModelOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
@@ -65,12 +68,16 @@ def chat(
     """
     configure_logging("warning")
     tags = checked_tags(tag) if tag else None
+    conditions = written_conditions(where or ())
 
     async def connected() -> str:
         async with answer_service(server, tenant_name(tenant)) as answers:
             documents = await find_documents(answers, document) if document else None
             ids = None if documents is None else tuple(row["id"] for row in documents)
-            query = Query("", ids, tags, checked_id(conversation or new_id()), mode, model=model)
+            query = Query(
+                "", ids, tags, checked_id(conversation or new_id()), mode, model=model,
+                where=conditions,
+            )  # fmt: skip
             return await _talk(answers, query)
 
     last = asyncio.run(connected())

@@ -1,4 +1,4 @@
-"""``helix documents``: what is in the library; showing, labelling and deleting it."""
+"""``helix documents``: what is in the library; showing, labelling, describing and deleting it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,24 @@ from helix.commands.lazy_commands import ListByDefault
 from helix.commands.service.address import ServerOption
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import library_service
+from helix.domain.conditions import written_conditions
+from helix.domain.metadata import assignments, checked_key, shown
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Row
-from helix.library.document_list import DocumentFilter, Order, Page, Sort, Status
+from helix.library.document_list import (
+    DocumentFilter,
+    Order,
+    Page,
+    Sort,
+    Status,
+    checked_sort,
+)
 from helix.telemetry.logs import configure_logging
 
 documents = typer.Typer(
-    name="documents", help="What is in the library: list, show, label, delete.", cls=ListByDefault,
+    name="documents", help="What is in the library: list, show, label, describe, delete.",
+    cls=ListByDefault,
 )  # fmt: skip
 
 Result = TypeVar("Result")
@@ -30,6 +40,13 @@ Names = Annotated[
     list[str], typer.Argument(metavar="NAME", help="Title, file name or path; or its number.")
 ]
 Tenant = Annotated[str, typer.Option(help="Whose documents.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where", "-w", metavar="CONDITION",
+        help="Whose metadata fits, as 'year>=2024'; may be given again.",
+    ),
+]  # fmt: skip
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _PAGE = 200
 """The most documents that one page has."""
@@ -46,7 +63,11 @@ def list_(
     status: Annotated[Status | None, typer.Option(help="In this state only.")] = None,
     company: Annotated[str, typer.Option(help="Of this company.")] = "",
     kind: Annotated[str, typer.Option(help="Of this kind, such as 10-Q.")] = "",
-    sort: Annotated[Sort, typer.Option(help="By what.")] = "updated",
+    where: Where = None,
+    sort: Annotated[
+        Sort,
+        typer.Option(metavar="SORT", help="updated, title, size, kind, status or meta.KEY."),
+    ] = "updated",
     order: Annotated[Order | None, typer.Option(help="Which way; as is usual for --sort.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many at most.")] = 50,
     as_json: AsJson = False,
@@ -57,8 +78,11 @@ def list_(
     server: ServerOption = None,
 ) -> None:
     """List the documents, newest first; `helix documents` alone does that too."""
-    filters = DocumentFilter(search, status, checked_tags(tag) if tag else None, company, kind)
-    first = Page(min(limit, _PAGE), None, sort, order)
+    filters = DocumentFilter(
+        search, status, checked_tags(tag) if tag else None, company, kind,
+        where=written_conditions(where or ()),
+    )  # fmt: skip
+    first = Page(min(limit, _PAGE), None, checked_sort(sort), order)
     listing = _run(lambda library: _pages(library, filters, first, limit), server, tenant)
     if as_json:
         typer.echo(json.dumps(listing, ensure_ascii=False, indent=2))
@@ -149,6 +173,43 @@ def tag(
     _run(change, server, tenant)
 
 
+@documents.command(name="set")
+def set_(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME]... KEY=VALUE...",
+            help="Titles, file names, paths or numbers; then what to set. KEY= takes it away,"
+            " KEY:TYPE=VALUE says if it is text, number, date or list.",
+        ),
+    ],
+    where: Where = None,
+    tenant: Tenant = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Set metadata of documents: those named, or all that fit --where. All of them or none."""
+    names = [word for word in words if "=" not in word]
+    patch = _patch([word for word in words if "=" in word])
+    filters = DocumentFilter(where=written_conditions(where or ()))
+    if not (names or where):
+        raise BadRequest("which documents? Name them, or give --where CONDITION")
+
+    async def change(library: LibraryService) -> Row:
+        ids = [document["id"] for document in await find_documents(library, names)]
+        return await library.edit_metadata(patch, filters, ids if names else None)
+
+    edited = _run(change, server, tenant)
+    typer.echo(f"{edited['matched']} documents, {edited['changed']} of them changed")
+
+
+def _patch(words: list[str]) -> Row:
+    if not words:
+        raise BadRequest("nothing to set: give KEY=VALUE, or KEY= to take it away")
+    removed = [word[:-1] for word in words if word.endswith("=") and word.count("=") == 1]
+    given = assignments(word for word in words if word[:-1] not in removed)
+    return {checked_key(key): None for key in removed} | given
+
+
 async def _pages(library: LibraryService, filters: DocumentFilter, page: Page, limit: int) -> Row:
     """The first ``limit`` documents and the total, whatever a page may hold."""
     first_page = await library.list_documents(filters, page)
@@ -173,6 +234,8 @@ def _print_documents(rows: list[Row], *, verbose: bool) -> None:
         columns = ["number", "title", "path", "kind", "added", "pages", "chunks", "size"]
     if any(row["tags"] for row in rows):
         columns.append("labels")
+    if any(row["metadata"] for row in rows):
+        columns.append("metadata")
     if any(row["status"] != "ready" for row in rows):
         columns.append("state")
     print_table(columns, ([_cell(row, column) for column in columns] for row in rows))
@@ -199,7 +262,14 @@ def _cell(row: Row, column: str) -> object:
         case "state":
             return row["error"] or row["status"]
         case _:
-            return "" if row[column] is None else row[column]
+            return _cell_of_row(row[column])
+
+
+def _cell_of_row(value: object) -> object:
+    """The cell of a table for a row's value; of metadata every key."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={shown(one)}" for key, one in value.items())
+    return "" if value is None else value
 
 
 def _fields(document: Row) -> list[tuple[str, str]]:
@@ -209,6 +279,7 @@ def _fields(document: Row) -> list[tuple[str, str]]:
         "file": _file_name(document),
         "path": document["source_uri"],
         **facts,
+        **{key: shown(value) for key, value in document["metadata"].items()},
         "state": document["error"] or document["status"],
         "labels": ", ".join(document["tags"]),
         "pages": str(document["pages"] or ""),

@@ -42,6 +42,9 @@ async def check_scope(
         return
     if query.tags:
         await _check_labels(library, query.tags)
+    if query.where:
+        keys = ", ".join(one.key for one in query.where)
+        raise NothingToAsk(f"no document fits --where ({one_line(keys)}): `helix documents -w …`")
     for document_id in query.document_ids or ():
         document = await library.get_document(document_id, with_text=False)
         if document["status"] != "ready":

@@ -21,6 +21,13 @@ TagOption = Annotated[
         "--tag", "-t", metavar="TAG", help="From documents with this label; may be given again."
     ),
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where", "-w", metavar="CONDITION",
+        help="From documents whose metadata fits, as 'year>=2024'; may be given again.",
+    ),
+]  # fmt: skip
 TenantOption = Annotated[str, typer.Option(help="The tenant whose documents are asked.")]
 ModelOption = Annotated[
     str | None,

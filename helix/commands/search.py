@@ -10,11 +10,12 @@ import typer
 
 from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
-from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
+from helix.commands.scope_options import DocumentOption, TagOption, TenantOption, WhereOption
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
 from helix.domain.citations import place_of
+from helix.domain.conditions import written_conditions
 from helix.domain.input_text import is_blank
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import BadRequest
@@ -26,6 +27,7 @@ def search(
     words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What to look for.")],
     document: DocumentOption = None,
     tag: TagOption = None,
+    where: WhereOption = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="Passages at most.")] = 10,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as GET /v1/search has it.")
@@ -42,11 +44,12 @@ def search(
     if is_blank(text):
         raise BadRequest("there is nothing to look for: helix search notice period")
     tags = checked_tags(tag) if tag else None
+    conditions = written_conditions(where or ())
 
     async def connected() -> Row:
         async with answer_service(server, tenant_name(tenant)) as answers:
             ids = [row["id"] for row in await find_documents(answers, document or [])]
-            query = Query(text, tuple(ids) if document else None, tags)
+            query = Query(text, tuple(ids) if document else None, tags, where=conditions)
             return await answers.search(query, limit)
 
     found = asyncio.run(connected())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from helix.domain.pages import PrintedPage
 from helix.domain.records import Section
@@ -22,7 +23,8 @@ class ReadText:
     one section. ``warnings`` name what could not be read although the rest was ("page 3: a scan,
     and OCR is not installed: pip install 'helix-answers[ocr]'"). ``tables`` are in the order of the
     text; ``pages`` are those of a PDF. ``heading`` is the largest heading of a first page, for a
-    title where the format's own says nothing.
+    title where the format's own says nothing. ``metadata`` is what the file's own front matter has,
+    as helix/domain/metadata.py has it.
     """
 
     text: str
@@ -32,6 +34,7 @@ class ReadText:
     tables: tuple[Table, ...] = ()
     pages: tuple[PrintedPage, ...] = ()
     heading: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 Progress = Callable[[int, int], None]

@@ -95,6 +95,10 @@ class DocumentRecord:
     """Facts that the document states on its first pages: company, period, kind and the like."""
     file_name: str = ""
     """Of the source, without its folders; one that people have given stays."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Of one's own, as the document has it in front of its text (helix/domain/metadata.py)."""
+    given: Mapping[str, Any] | None = None
+    """Metadata that came beside the document: above its own, below what people changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from helix.domain.conditions import Condition
 from helix.errors import BadRequest
 
 DEFAULT_TENANT = "default"
@@ -51,7 +52,8 @@ class Scope:
 
     ``tags``: documents that have all of these. ``since`` and ``until`` bound, both included, when
     the stored version of a document was stored (``documents.updated_at``). ``company`` (names that
-    it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them.
+    it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them. ``metadata``
+    are conditions that a document's metadata fits, all of them.
     ``attached`` names where the documents of the question's conversation are, which are searched
     first, whatever the other fields say; None where it has none.
     """
@@ -65,17 +67,37 @@ class Scope:
     company: tuple[str, ...] | None = None
     kind: str | None = None
     attached: str | None = None
+    metadata: tuple[Condition, ...] = ()
 
     @property
     def narrowed(self) -> bool:
         """True if the scope is less than all documents of the tenant."""
-        return bool(self.filters())
+        return bool(self.narrowed_by)
+
+    @property
+    def narrowed_by(self) -> tuple[str, ...]:
+        """The names of what narrows a search, for its statement."""
+        conditions = (one.name(n) for n, one in enumerate(self.metadata))
+        return (*(name for name, _ in self._fields()), *conditions)
 
     def filters(self) -> dict[str, Any]:
-        """The bound values of the fields that narrow a search (helix/storage/search_scope.py)."""
-        values = ((field, getattr(self, field)) for field in NARROWING)
-        return {
-            field: list(value) if isinstance(value, tuple) else value
-            for field, value in values
-            if value is not None
+        """The bound values of what narrows a search (helix/storage/search_scope.py)."""
+        values = dict(self._fields())
+        for n, condition in enumerate(self.metadata):
+            values |= condition.bound(n)
+        return values
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field that narrows a scope, as receipts have it; times as RFC 3339 has them."""
+        fields = {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in (dict.fromkeys(NARROWING) | dict(self._fields())).items()
         }
+        conditions = [one.to_json() for one in self.metadata]
+        return fields | ({"metadata": conditions} if conditions else {})
+
+    def _fields(self) -> Iterator[tuple[str, Any]]:
+        for name in NARROWING:
+            value = getattr(self, name)
+            if value is not None:
+                yield name, list(value) if isinstance(value, tuple) else value

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from helix.domain.conditions import conditions_of
 from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope
 
@@ -27,6 +28,7 @@ def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
         _time(filters.get("until")),
         tuple(company_keys(company)) if company else None,
         kind_key(kind) if kind else None,
+        metadata=conditions_of(filters.get("metadata") or ()),
     )
 
 

@@ -1,4 +1,4 @@
-"""People's edits of a document: its title, its file's name, its facts, its tags."""
+"""People's edits of a document: its title, its file's name, its facts, its tags, its metadata."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from psycopg.types.json import Jsonb
 
 from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.library.documents import no_document, tag_document
+from helix.library.metadata import edit_metadata
 from helix.storage.connections import Connected
 from helix.storage.document_names import write_names
 from helix.storage.statements import documents as sql
 
-TAGS = "tags"
+TAGS, METADATA = "tags", "metadata"
 
 
 def edit_document(
@@ -23,13 +24,15 @@ def edit_document(
     """Change the tenant's document, inside the caller's transaction; later versions keep it so.
 
     ``changes`` may have ``title`` and ``file_name`` (texts), ``facts`` (texts by name; None takes
-    one away) and ``tags``.
+    one away), ``tags`` and ``metadata`` (values by key; None takes one away).
 
     Raises:
         NotFound: there is none of this id.
     """
     if TAGS in changes:
         tag_document(connection, document_id, changes[TAGS], tenant)
+    if METADATA in changes:
+        edit_metadata(connection, changes[METADATA], tenant, ids=[document_id])
     if not {TITLE, FILE_NAME, FACTS} & changes.keys():
         return
     reading = connection.cursor(row_factory=dict_row)

@@ -13,7 +13,7 @@ from helix.errors import BadRequest
 _BAD_CURSOR = "after is no cursor of this list: pass on the next of the page before, as it is"
 
 
-def encode_cursor(*parts: str | int) -> str:
+def encode_cursor(*parts: str | float) -> str:
     """The parts as URL-safe text."""
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
 

@@ -28,7 +28,7 @@ class NewFile:
 
     ``title`` is None where the file names its own. ``file_hash`` is set where its bytes are in
     ``files``; with ``keep_file`` they stay for as long as its document does. ``tags`` of None
-    leave a stored document those that it has.
+    leave a stored document those that it has. ``metadata`` is added to what it has.
     """
 
     source_uri: str
@@ -41,6 +41,7 @@ class NewFile:
     document_id: int | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] | None = None
+    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class FileRow:
     document_id: int | None
     origin: dict[str, Any]
     tags: list[str] | None
+    metadata: dict[str, Any] | None
     status: FileStatus
     force: bool
 
@@ -81,6 +83,7 @@ def add_files(connection: Connected, run_id: int, files: Sequence[NewFile]) -> N
             "n": n,
             "origin": Jsonb(dict(new.origin)),
             "tags": None if new.tags is None else list(new.tags),
+            "metadata": None if new.metadata is None else Jsonb(dict(new.metadata)),
         }
         for n, new in enumerate(files, start=int(row[0]))
     ]

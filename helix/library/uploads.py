@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from psycopg import Cursor
 from psycopg.rows import dict_row
@@ -13,6 +14,7 @@ from psycopg.rows import dict_row
 from helix.domain.file_kinds import title_from_name
 from helix.library.access import Row
 from helix.library.documents import tag_document
+from helix.library.metadata import give_metadata
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.storage.connections import Connected
@@ -41,6 +43,7 @@ class Upload:
     title: str | None = None
     source_uri: str | None = None
     tags: tuple[str, ...] | None = None
+    metadata: Mapping[str, Any] | None = None
 
     @property
     def uri(self) -> str:
@@ -109,6 +112,7 @@ def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row 
         _keep(cursor, upload, row, tenant)
     if upload.tags is not None:
         tag_document(cursor.connection, row["id"], upload.tags, tenant)
+    give_metadata(cursor.connection, tenant, row["source_uri"], upload.metadata)
     return {**row, "duplicate": True}
 
 
@@ -151,4 +155,5 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
         keep_file=True, document_id=document["id"], tags=upload.tags,
     )  # fmt: skip
     add_files(connection, run_id, [new])
+    give_metadata(connection, tenant, document["source_uri"], upload.metadata)
     return {**document, "duplicate": failed is not None}

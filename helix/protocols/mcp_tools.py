@@ -15,6 +15,7 @@ from helix.answering.answer import Answer, CitedBy
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Mode, Question
 from helix.domain.citations import place_of, snippet
+from helix.domain.conditions import MOST_CONDITIONS, Condition, Operator, conditions_of
 from helix.domain.input_text import question_of
 from helix.domain.names import company_keys, kind_key
 from helix.domain.records import Hit
@@ -39,6 +40,26 @@ Tags = Annotated[list[str] | None, Field(description="In documents that have all
 _WITHOUT_CONTROLS = r"^[^\x00-\x1f\x7f-\x9f]+$"
 Prefix = Annotated[str, Field(max_length=2000, pattern=_WITHOUT_CONTROLS)]
 Fact = Annotated[str, Field(max_length=100, pattern=_WITHOUT_CONTROLS)]
+
+
+class MetadataCondition(BaseModel):
+    """A condition on documents' metadata; a document has to fit all that are given."""
+
+    key: Annotated[str, Field(max_length=200)]
+    op: Annotated[Operator, Field(description="exists: the value is true or false")] = "="
+    value: Annotated[Any, Field(description="A text, number, date as 2026-01-31; of in a list")] = (
+        None
+    )
+
+
+Conditions = Annotated[
+    list[MetadataCondition] | None,
+    Field(max_length=MOST_CONDITIONS, description="In documents whose metadata fits all of these"),
+]
+
+
+def _conditions(given: list[MetadataCondition] | None) -> tuple[Condition, ...]:
+    return conditions_of(one.model_dump() for one in given or ())
 
 
 class SearchResult(BaseModel):
@@ -112,6 +133,7 @@ class ListedDocument(BaseModel):
     source_uri: str
     pages: int | None
     tags: list[str]
+    metadata: dict[str, Any]
     updated_at: str
 
 
@@ -149,6 +171,7 @@ async def search(
         AwareDatetime | None, Field(description="Stored then or later: 2026-01-31T09:00:00Z")
     ] = None,
     until: Annotated[AwareDatetime | None, Field(description="Stored then or before")] = None,
+    metadata: Conditions = None,
 ) -> SearchResults:
     """Search the documents; gives the passages that are about the query, each with its address."""
     caller = visitor.get()
@@ -161,6 +184,7 @@ async def search(
         until,
         tuple(company_keys(company)) if company else None,
         kind_key(kind) if kind else None,
+        metadata=_conditions(metadata),
     )
     text = question_of(query, caller.max_question_chars, "query")
     retrieval = await caller.engine.retriever.search(text, scope, limit)
@@ -228,6 +252,7 @@ async def ask(
     model: Annotated[
         str | None, Field(description="The model that answers, by a name that the server allows")
     ] = None,
+    metadata: Conditions = None,
 ) -> AnswerResult:
     """Answer a question from the documents, with citations; refuses where they do not say."""
     caller = visitor.get()
@@ -235,6 +260,7 @@ async def ask(
         caller.library.tenant,
         tuple(document_ids) if document_ids else None,
         tags=checked_tags(tags) if tags else None,
+        metadata=_conditions(metadata),
     )
     text = question_of(question, caller.max_question_chars)
     answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode, model=model))
@@ -276,17 +302,21 @@ async def list_documents_tool(
     search_for: Annotated[str, Field(description="A part of the title or file name")] = "",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     after: Annotated[str | None, Field(description="next of the page before")] = None,
+    metadata: Conditions = None,
 ) -> Documents:
     """List the documents there are, those changed last first."""
     caller = visitor.get()
     page = await list_documents(
-        caller.library, DocumentFilter(search_for[:200]), Page(limit, after)
+        caller.library,
+        DocumentFilter(search_for[:200], where=_conditions(metadata)),
+        Page(limit, after),
     )
     return Documents(
         documents=[
             ListedDocument(
                 id=row["id"], title=row["title"], url=caller.link(row["id"]),
                 source_uri=row["source_uri"], pages=row["pages"], tags=row["tags"],
+                metadata=row["metadata"],
                 updated_at=row["updated_at"],
             )
             for row in page["documents"]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from helix.domain.conditions import written_conditions
 from helix.domain.file_kinds import KINDS, media_of
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
@@ -25,6 +26,10 @@ def _wanted(
     ] = None,
     since: Annotated[datetime | None, Query(description="Stored then or later")] = None,
     until: Annotated[datetime | None, Query(description="Stored then or before")] = None,
+    where: Annotated[
+        list[str] | None,
+        Query(description="Whose metadata fits: year>=2024, author=Smith, due, !draft"),
+    ] = None,
 ) -> DocumentFilter:
     if strange := [kind for kind in file_format or () if media_of(kind) is None]:
         raise BadRequest(f"there is no format {min(strange)[:80]!r}: there are {', '.join(KINDS)}")
@@ -40,6 +45,7 @@ def _wanted(
         tuple(file_format) if file_format else None,
         since,
         until,
+        written_conditions(where or ()),
     )
 
 

@@ -48,6 +48,7 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("POST", "/v1/documents/url"): "write",
     ("POST", "/v1/documents/crawl"): "write",
     ("POST", "/v1/documents/batch"): "write",
+    ("POST", "/v1/documents/metadata"): "write",
     ("PATCH", "/v1/documents/{document_id}"): "write",
     ("DELETE", "/v1/documents/{document_id}"): "write",
     ("POST", "/v1/documents/{document_id}/reingest"): "write",

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from helix.answering.question import Mode
+from helix.domain.conditions import MOST_CONDITIONS, conditions_of
 from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope, checked_tags, tenant_name
 from helix.errors import BadRequest
@@ -62,11 +63,12 @@ _KINDS = {
     "positions": "an object of [x, y] by the node's id, or null",
     "folded": "an object of true or false by the node's id",
     "rating": "again, hard, good or easy",
-    "filters": "an object with source_prefix, tags, since, until, company or kind",
+    "filters": "an object with source_prefix, tags, since, until, company, kind or metadata",
     "filters.source_prefix": "a text of 1 to 2000 characters, none of them a control character",
     "filters.tags": "a list of 1 to 50 texts of 1 to 100 characters, none a control character",
     "filters.company": "a text of 1 to 200 characters, none of them a control character",
     "filters.kind": "a text of 1 to 100 characters, none of them a control character",
+    "filters.metadata": "a list of 1 to 20 conditions, each with key, op and value",
     "filters.since": _A_TIME,
     "filters.until": _A_TIME,
 }
@@ -118,8 +120,23 @@ Kind = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_witho
 TimeZone = Annotated[str, Field(max_length=100), AfterValidator(_known_zone)]
 ModelName = Annotated[str, Field(max_length=300)]
 MODES = "agent: tools gather the sources; write: code and drafts; HELIX_MODE"
+CONDITIONS = (
+    'Whose metadata fits all of these: {"key": "year", "op": ">=", "value": 2024}; op is one of'
+    " = != < <= > >= in exists, = where it is left out"
+)
 ANSWERS_BY = "The model that answers, by a name of GET /v1/about"
 Tags = Annotated[tuple[str, ...], Field(min_length=1, max_length=50), _checked_by(checked_tags)]
+
+
+def _conditions(given: list[Any]) -> list[Any]:
+    return [condition.to_json() for condition in conditions_of(given)]
+
+
+Conditions = Annotated[
+    list[dict[str, Any]],
+    Field(min_length=1, max_length=MOST_CONDITIONS),
+    _checked_by(_conditions),
+]
 
 
 class Filters(BaseModel):
@@ -133,6 +150,7 @@ class Filters(BaseModel):
     until: Time | None = Field(None, description="Stored then or before")
     company: Company | None = Field(None, description="Whose documents, by their facts")
     kind: Kind | None = Field(None, description="Of which kind, by their facts: 10-Q")
+    metadata: Conditions | None = Field(None, description=CONDITIONS)
 
 
 _MOST_CLAMPED = 8
@@ -178,6 +196,7 @@ class QueryRequest(BaseModel):
             filters.until,
             tuple(company_keys(filters.company)) if filters.company else None,
             kind_key(filters.kind) if filters.kind else None,
+            metadata=conditions_of(filters.metadata or ()),
         )
 
 
@@ -222,6 +241,9 @@ def _problem(error: ValidationError, kind: type[BaseModel]) -> str:
         model = Filters if place[0] == "filters" else kind
         known = ", ".join(model.model_fields)
         return f"{json.dumps('.'.join(place)[:80])} is no key of a query: there are {known}"
+    if place[:2] == ["filters", "metadata"] and first["type"] == "value_error":
+        said = first["msg"].removeprefix("Value error, ")
+        return f"filters.{said}" if said.startswith("metadata") else f"filters.metadata: {said}"
     key = next(name for name in (".".join(place[:2]), place[0]) if name in _KINDS)
     missing = first["type"] == "missing"
     return f"{key} is missing: send {_KINDS[key]}" if missing else f"{key} is not {_KINDS[key]}"

@@ -111,6 +111,10 @@ class Settings(ClientSettings, ModelFolder):
     """Tokens of a chunk of prose at most, of documents that are read from now on."""
     chunk_overlap_tokens: int = Field(50, ge=0, le=2000)
     """Tokens that a chunk repeats of the one before it, of CHUNK_TARGET_TOKENS half at most."""
+    embedded_metadata: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_names)] = Field(
+        (), alias="HELIX_EMBEDDED_METADATA"
+    )
+    """Keys of documents' metadata whose values are embedded with each chunk from now on."""
     gate_lexical: bool = Field(True, alias="HELIX_GATE_LEXICAL")
     """True if an exact match of a question by identifier passes the gate; with hybrid only."""
     rewrite: bool = Field(False, alias="HELIX_REWRITE")

@@ -39,6 +39,7 @@ REMEDIES = {
     "HELIX_URL": "set it to the address that clients use, such as https://docs.example.com",
     "HELIX_TAG_MODELS": "set it to tags of documents, separated by commas",
     "HELIX_SIGNING_KEY": "set it to what `openssl rand -hex 32` prints, or leave it out",
+    "HELIX_EMBEDDED_METADATA": "set it to keys of metadata, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",

@@ -37,7 +37,7 @@ def dense_search(vector: Vector1536, top_k: int, scope: Scope, ef_search: int) -
             return None
         return {**values, "listed": most}
 
-    statement = dense_statement(tuple(scope.filters()))
+    statement = dense_statement(scope.narrowed_by)
     return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits, widened)
 
 

@@ -59,8 +59,8 @@ def tables_of(scope: Scope, documents: list[int] | None, most: int, cells: int) 
 
 
 def _bound(statement: str, scope: Scope, **values: Any) -> Statement:
-    filters = scope.filters()
     told = compose(
-        statement, columns=hits.COLUMNS, joined=hits.JOIN, condition=scope_condition(tuple(filters))
-    )
-    return told, {"tenant": scope.tenant, **filters, **values}
+        statement, columns=hits.COLUMNS, joined=hits.JOIN,
+        condition=scope_condition(scope.narrowed_by),
+    )  # fmt: skip
+    return told, {"tenant": scope.tenant, **scope.filters(), **values}

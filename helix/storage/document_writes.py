@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.domain.file_kinds import name_of_source
+from helix.domain.metadata import with_layers
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.language.identification import ENGLISH, OTHERS, SIMPLE
@@ -135,9 +136,14 @@ def replace_document(
     stored = found[0] if found else None
     if expected and (stored is None or reserved_id not in (None, stored["id"])):
         raise DocumentGone("the document was deleted while it was being read")
-    kept = edited(record, stored["edits"] if stored else {})
+    edits = stored["edits"] if stored else {}
+    kept = edited(record, edits)
     language = _language(record.text, nodes, tenant, terms)
-    columns = _columns(record, kept) | {"tenant": tenant, "id": reserved_id, "language": language}
+    metadata, edits = with_layers(record.metadata, record.given, edits)
+    columns = _columns(record, kept) | {
+        "tenant": tenant, "id": reserved_id, "language": language, "metadata": Jsonb(metadata),
+        "edits": Jsonb(edits),
+    }  # fmt: skip
     (written,), *_, ids = connection.read(
         (sql.UPSERT, columns),
         *naming(tenant, record.source_uri, **kept),

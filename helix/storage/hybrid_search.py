@@ -43,7 +43,7 @@ def hybrid_search(
     values |= {
         "dense_weight": fusion.dense_weight, "rrf_k": fusion.rrf_k, "by_words": fusion.by_words,
     }  # fmt: skip
-    statement = hybrid_statement(tuple(scope.filters()))
+    statement = hybrid_statement(scope.narrowed_by)
     return Search(statement, values, scope.tenant, max(ef_search // 2, fusion.near), _result)
 
 

@@ -15,7 +15,7 @@ Statement = tuple[str, dict[str, Any]]
 
 def documents_by_name(scope: Scope, most: int) -> Statement:
     """The ``title`` of the first ``most`` documents of ``scope`` by name, ``total`` in each row."""
-    statement = compose(sql.TITLES, condition=scope_condition(tuple(scope.filters())))
+    statement = compose(sql.TITLES, condition=scope_condition(scope.narrowed_by))
     return statement, {"tenant": scope.tenant, "most": most, **scope.filters()}
 
 

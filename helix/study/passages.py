@@ -50,7 +50,7 @@ async def documents_in(library: Library, scope: Scope) -> list[int] | None:
     """The ids of a scope's documents at present; None for a whole library."""
     if not scope.narrowed:
         return None
-    statement = compose(sql.DOCUMENTS, condition=scope_condition(tuple(scope.filters())))
+    statement = compose(sql.DOCUMENTS, condition=scope_condition(scope.narrowed_by))
     row = await library.data(statement, scope.filters())
     return list(row["ids"] or ()) if row else []
 

@@ -5,13 +5,13 @@
 export const ENDPOINTS = {
   "GET /v1/documents": {
     "query": [
-      "q", "status", "sort", "order", "limit", "after", "tag", "kind", "format", "since", "until"
+      "q", "status", "sort", "order", "limit", "after", "tag", "kind", "format", "since", "until", "where"
     ],
     "reads": [
       "total", "next", "documents[].id", "documents[].title", "documents[].source_uri",
       "documents[].status", "documents[].error", "documents[].media", "documents[].size",
       "documents[].chunks", "documents[].pages", "documents[].warnings", "documents[].tags",
-      "documents[].file", "documents[].updated_at", "documents[].file_name", "documents[].facts"
+      "documents[].file", "documents[].updated_at", "documents[].file_name", "documents[].facts", "documents[].metadata"
     ]
   },
   "POST /v1/documents": {
@@ -27,26 +27,27 @@ export const ENDPOINTS = {
     "body": ["action", "ids", "add", "remove", "titles"],
     "reads": ["done", "failed", "runs", "documents[].id", "documents[].error"]
   },
+  "POST /v1/documents/metadata": { "body": ["ids", "metadata"], "reads": ["matched", "changed"] },
   "GET /v1/library": {
     "reads": [
       "total", "statuses", "labels[].name", "labels[].count", "kinds[].name", "kinds[].count",
-      "formats[].name", "formats[].count", "web_imports", "max_file_mb"
+      "formats[].name", "formats[].count", "metadata[].name", "metadata[].count", "metadata[].kinds", "web_imports", "max_file_mb"
     ]
   },
   "GET /v1/library/ids": {
-    "query": ["q", "status", "tag", "kind", "format", "since", "until"], "reads": ["ids"]
+    "query": ["q", "status", "tag", "kind", "format", "since", "until", "where"], "reads": ["ids"]
   },
   "GET /v1/library/events": { "reads": ["library.version", "library.runs"] },
   "GET /v1/documents/{document_id}": {
     "query": ["text"],
     "reads": [
-      "id", "title", "file_name", "facts", "source_uri", "media", "file", "text",
+      "id", "title", "file_name", "facts", "metadata", "source_uri", "media", "file", "text",
       "outline[].start", "outline[].end", "outline[].page",
       "outline[].heading_path", "outline[].label", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
       "chunks[].heading_path"
     ]
   },
-  "PATCH /v1/documents/{document_id}": { "body": ["tags", "title", "file_name", "facts"], "reads": ["tags"] },
+  "PATCH /v1/documents/{document_id}": { "body": ["tags", "title", "file_name", "facts", "metadata"], "reads": ["tags"] },
   "DELETE /v1/documents/{document_id}": {},
   "GET /v1/documents/{document_id}/file": { "query": ["inline"] },
   "GET /v1/documents/{document_id}/pages": {

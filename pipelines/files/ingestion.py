@@ -24,9 +24,11 @@ from helix.domain.contract import FileStatus
 from helix.domain.facts import FILE_NAME, facts_line, with_edits
 from helix.domain.facts import TITLE as EDITED_TITLE
 from helix.domain.file_kinds import name_of_source, title_from_name
+from helix.domain.metadata import metadata_line, with_layers
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
 from helix.language.terms import language_of
+from helix.library.metadata import give_metadata
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
 from helix.providers.base import Embedder
@@ -128,6 +130,7 @@ class FileIngestion:
                 own = (file.tenant, file.source_uri, file.content_hash)
                 await self._database(keep_file, *own)
             await self._database(retag, file.tenant, file.source_uri, file.tags)
+            await self._database(give_metadata, file.tenant, file.source_uri, file.metadata)
             await self._tell("unchanged")
             return
         edits = await _patiently(store.edits, file.source_uri)
@@ -136,11 +139,11 @@ class FileIngestion:
         known = await _patiently(store.known_nodes, file.source_uri)
         status: FileStatus = "replaced" if fingerprint else "added"
         try:
-            await self._split_embed_write(file, record, reference, known, status)
+            await self._split_embed_write(file, record, edits, reference, known, status)
         except (StaleChunks, EmbedderMismatch):
             # Another writer took away what was to stay, or the database went over to another
             # embedder: all is embedded, by the one that it has now.
-            await self._split_embed_write(file, record, reference, {}, status)
+            await self._split_embed_write(file, record, edits, reference, {}, status)
 
     async def _as_stored(self, file: FileRow) -> FileRow:
         """The file as a source of the document that its bytes are already; mostly as it is."""
@@ -181,6 +184,7 @@ class FileIngestion:
         self,
         file: FileRow,
         record: DocumentRecord,
+        edits: Mapping[str, Any],
         reference: str,
         known: Mapping[str, str],
         status: FileStatus,
@@ -221,7 +225,7 @@ class FileIngestion:
             vector_store=store,
             disable_cache=True,
         )
-        document = _document(reference, record)
+        document = _document(reference, record, edits, sizes.metadata)
         store.stage(
             reference, record, expected=file.document_id is not None, settled=end_file,
             terms=embed_and_pack.made,
@@ -281,18 +285,27 @@ def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str
         pages=read.pages,
         facts=with_edits(plain(facts), edits),
         file_name=name,
+        metadata=read.metadata,
+        given=file.metadata,
     )
 
 
-def _document(reference: str, record: DocumentRecord) -> Document:
-    """The document as LlamaIndex's pipeline takes it, with what its nodes say of it."""
+def _document(
+    reference: str, record: DocumentRecord, edits: Mapping[str, Any], keys: Sequence[str]
+) -> Document:
+    """The document as LlamaIndex's pipeline takes it, with what its nodes say of it.
+
+    Of its metadata the ``keys`` are embedded.
+    """
+    metadata, _ = with_layers(record.metadata, record.given, edits)
+    lines = (metadata_line(metadata, keys), facts_line(record.title, record.facts))
     return Document(
         id_=reference,
         text=record.text,
         metadata={
             TITLE: record.title,
             SOURCE_URI: record.source_uri,
-            FACTS_LINE: facts_line(record.title, record.facts),
+            FACTS_LINE: " | ".join(filter(None, lines)),
             SECTIONS: record.sections,
         },
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from helix.domain.metadata import checked_key
 from helix.settings import Settings
 
 READERS = "7"
@@ -18,22 +19,31 @@ RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"
 
 @dataclass(frozen=True)
 class ChunkSizes:
-    """Tokens of a chunk of prose at most, and those that it repeats of the one before it."""
+    """Tokens of a chunk of prose at most, those that it repeats, and what it is embedded with."""
 
     target: int = 500
     overlap: int = 50
+    metadata: tuple[str, ...] = ()
+    """Keys of documents' metadata whose values stand in front of what is embedded."""
 
     @classmethod
     def of(cls, settings: Settings) -> ChunkSizes:
-        """CHUNK_TARGET_TOKENS and CHUNK_OVERLAP_TOKENS."""
-        return cls(settings.chunk_target_tokens, settings.chunk_overlap_tokens)
+        """CHUNK_TARGET_TOKENS, CHUNK_OVERLAP_TOKENS and HELIX_EMBEDDED_METADATA."""
+        return cls(
+            settings.chunk_target_tokens,
+            settings.chunk_overlap_tokens,
+            tuple(map(checked_key, settings.embedded_metadata)),
+        )
 
     @property
     def recipe(self) -> str:
         """The settings that documents are made with; one of another recipe is read again."""
-        if self == USUAL:
-            return RECIPE
-        return f"{RECIPE} chunks-{self.target}-{self.overlap}"
+        parts = [RECIPE]
+        if (self.target, self.overlap) != (USUAL.target, USUAL.overlap):
+            parts.append(f"chunks-{self.target}-{self.overlap}")
+        if self.metadata:  # an edit of one of these keys finds them here (metadata_edits.py)
+            parts.append(f"metadata-{','.join(self.metadata)}")
+        return " ".join(parts)
 
 
 Fingerprint = tuple[str, str, str]

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from helix.domain.file_kinds import supported_name
+from pipelines.files.metadata_sheet import NAME, Sheet, sheet_at
 
 _SIGNATURES = (b"%PDF-", b"PK\x03\x04")
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file to ingest; ``source_uri`` is its path as given, by which it is known ever after."""
+    """A file to ingest; ``source_uri`` is its path as given, by which it is known ever after.
+
+    ``metadata`` is what a metadata.csv beside it says of it.
+    """
 
     path: Path
     source_uri: str
+    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -35,12 +41,41 @@ def scan(paths: Iterable[str], base: Path | None = None) -> Scan:
     files, sorted.
 
     Hidden files and folders are passed over; a symbolic link that leads out of the folder given is
-    a problem, for it may point anywhere.
+    a problem, for it may point anywhere. A metadata.csv with a column of files is no source: it
+    describes those below its folder, the nearest last.
     """
     walker = _Walker(base or Path())
     for given in paths:
         walker.take(given)
-    return Scan(list(walker.sources.values()), walker.problems, walker.ignored)
+    sources = described(walker.sources.values(), walker.sheets)
+    problems = [(uri, sheet.reason) for uri, sheet in walker.sheets.items() if sheet.reason]
+    return Scan(sources, walker.problems + problems, walker.ignored)
+
+
+def described(sources: Iterable[SourceFile], sheets: Mapping[str, Sheet]) -> list[SourceFile]:
+    """``sources`` with what ``sheets`` say of them; a row without a file is a sheet's problem."""
+    found = {_plain(source.path): source for source in sources}
+    given: dict[Path, dict[str, Any]] = {}
+    for sheet in sorted(sheets.values(), key=lambda each: len(each.path.parts)):
+        folder = _plain(sheet.path).parent
+        for name, (line, metadata) in sheet.rows.items():
+            path = _plain(folder / name)
+            files = [path] if path.is_file() else _named(name, folder, found)
+            if not name or not files:
+                sheet.problems.append(f"line {line}: there is no file {name[:200]!r}")
+            for file in files:
+                given.setdefault(file, {}).update(metadata)
+    return [replace(source, metadata=given.get(path)) for path, source in found.items()]
+
+
+def _plain(path: Path) -> Path:
+    """The whole path without dots in it; links stay."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _named(name: str, folder: Path, files: Iterable[Path]) -> list[Path]:
+    """The files below ``folder`` with this name, which is no path."""
+    return [file for file in files if file.name == name and file.is_relative_to(folder)]
 
 
 class _Walker:
@@ -48,6 +83,7 @@ class _Walker:
         self.base = base
         self.sources: dict[str, SourceFile] = {}
         self.problems: list[tuple[str, str]] = []
+        self.sheets: dict[str, Sheet] = {}
         self.ignored = 0
 
     def take(self, given: str) -> None:
@@ -57,7 +93,8 @@ class _Walker:
             return
         before = len(self.problems)
         if not is_folder:
-            self._file(path, given, folder=None)
+            if self._file(path, given, folder=None):
+                self._sheet(path.with_name(NAME), str(Path(given).with_name(NAME)))
             return
         taken = [
             self._file(file, str(Path(given, file.relative_to(path))), folder=path)
@@ -69,6 +106,8 @@ class _Walker:
     def _file(self, file: Path, shown: str, folder: Path | None) -> bool:
         """Count a file as a source, a problem or ignored; true where it is a source."""
         uri = os.path.normpath(shown).replace(os.sep, "/")
+        if file.name.lower() == NAME and self._sheet(file, shown):
+            return True
         if folder and not readable(file):
             self.ignored += 1
         elif problem := _name_problem(uri) or (folder and _link_problem(file, folder)):
@@ -77,6 +116,13 @@ class _Walker:
             self.sources[uri] = SourceFile(file, uri)
             return True
         return False
+
+    def _sheet(self, file: Path, shown: str) -> bool:
+        """Take ``file`` as a sheet of metadata, if it is one."""
+        uri = os.path.normpath(shown).replace(os.sep, "/")
+        if uri not in self.sheets and (sheet := sheet_at(file)):
+            self.sheets[uri] = sheet
+        return uri in self.sheets
 
 
 def readable(file: Path) -> bool:

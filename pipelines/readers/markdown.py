@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -18,6 +19,7 @@ from helix.domain.records import Section
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
+from pipelines.readers.front_matter import metadata_of
 from pipelines.readers.grids import bounded, moved
 from pipelines.readers.markdown_tables import table_in_place
 from pipelines.readers.outline import LONGEST_HEADING, Heading, TableSpan, sections, trim
@@ -43,7 +45,10 @@ def read(data: bytes, progress: Progress) -> ReadText:
     title = _front_matter_title(head) or _first_heading(head)
     title = title[:LONGEST_HEADING].strip() if title else None
     found, tables = structure_of(text)
-    return ReadText(text, title, found, tables=bounded(tables))
+    metadata, warnings = _front_metadata(head)
+    return ReadText(
+        text, title, found, warnings=warnings, tables=bounded(tables), metadata=metadata
+    )
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
@@ -185,6 +190,11 @@ def _front_matter_title(head: str) -> str | None:
     block = _FRONT_MATTER.match(head)
     title = _FRONT_TITLE.search(block.group(1)) if block else None
     return title.group(1).strip("\"'").strip() or None if title else None
+
+
+def _front_metadata(head: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    block = _FRONT_MATTER.match(head)
+    return metadata_of(block.group(1)) if block else ({}, ())
 
 
 def _first_heading(head: str) -> str | None:

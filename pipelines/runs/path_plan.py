@@ -13,13 +13,15 @@ import asyncio
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from helix.errors import StoreUnavailable
+from helix.library.metadata import give_metadata
 from helix.library.run_files import NewFile, add_files, fail_file, retag, set_unchanged
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
 from helix.settings import Settings
@@ -88,9 +90,14 @@ async def nothing_to_do(
             uris = [source.source_uri for source in walked.sources]
             stored = fingerprints(connection, tenant, uris)
             title = options.get("title")
-            if walked.problems or not all(
-                uri in stored and inspect(source, stored[uri], title, limits, hashes).unchanged
-                for uri, source in zip(uris, walked.sources, strict=True)
+            told = any(source.metadata for source in walked.sources)
+            if (
+                walked.problems
+                or told
+                or not all(
+                    uri in stored and inspect(source, stored[uri], title, limits, hashes).unchanged
+                    for uri, source in zip(uris, walked.sources, strict=True)
+                )
             ):
                 return None
             run_id = create_run(connection, "paths", options, tenant=tenant)
@@ -120,25 +127,32 @@ def plan_paths(
     with store.connection() as connection:
         set_stage(connection, run_id, "scan", ignored=walked.ignored)
         uris = [source.source_uri for source in walked.sources]
+        metadata = options.get("metadata") or {}
+        for source in walked.sources:  # before the look at what is stored: it may change that
+            given = {**(source.metadata or {}), **metadata}
+            give_metadata(connection, store.tenant, source.source_uri, given)
         stored = fingerprints(connection, store.tenant, uris)
         keeping = bool(options.get("keep_files"))
         unkept = sources_without_file(connection, store.tenant, uris) if keeping else set()
     tags = options.get("tags")
     add_files_to_run(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
     inspected = (
-        inspect(
-            source, stored.get(source.source_uri), options.get("title"), limits, hashes,
-            with_bytes=source.source_uri in unkept,
+        replace(
+            inspect(
+                source, stored.get(source.source_uri), options.get("title"), limits, hashes,
+                with_bytes=source.source_uri in unkept,
+            ),
+            metadata=source.metadata,
         )
         for source in walked.sources
     )  # fmt: skip
     for batch in _batches(inspected):
-        add_files_to_run(store, run_id, batch, tags, keeping)
+        add_files_to_run(store, run_id, batch, tags, keeping, metadata)
     for batch in _batches(file for given in sources for file in files_of_source(given, limits)):
         with store.connection() as connection:
             stored = fingerprints(connection, store.tenant, [file.source_uri for file in batch])
         known = [unless_unchanged(file, stored.get(file.source_uri), limits) for file in batch]
-        add_files_to_run(store, run_id, known, tags, keeping)
+        add_files_to_run(store, run_id, known, tags, keeping, metadata)
 
 
 def inspect(
@@ -187,14 +201,20 @@ def add_files_to_run(
     files: Sequence[PlannedFile],
     tags: Sequence[str] | None = None,
     keep_files: bool = False,
+    metadata: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a batch to the run in one transaction, with its bytes, outcomes and ``tags``.
+    """Write a batch to the run in one transaction, with its bytes, outcomes, tags and metadata.
 
-    With ``keep_files`` the bytes stay for as long as their documents.
+    ``metadata`` is for all of them, above what came beside each. With ``keep_files`` the bytes
+    stay for as long as their documents.
 
     Raises:
         RunCancelled: the run is to stop.
     """
+    files = [
+        replace(file, metadata={**(file.metadata or {}), **(metadata or {})} or None)
+        for file in files
+    ]
     with store.connection() as connection, connection.transaction():
         if not set_stage(connection, run_id, "scan"):
             raise RunCancelled
@@ -216,6 +236,7 @@ def add_files_to_run(
                     keep_file=keep_files,
                     origin=file.origin or {},
                     tags=None if tags is None else tuple(tags),
+                    metadata=file.metadata,
                 )
                 for file in files
             ],
@@ -245,6 +266,7 @@ def _end_finished(
     set_unchanged(connection, run_id, [numbers[file.source_uri] for file in unchanged])
     for file in unchanged:
         retag(connection, tenant, file.source_uri, tags)
+        give_metadata(connection, tenant, file.source_uri, file.metadata)
     for file in finished:
         if file.reason:
             fail_file(connection, run_id, numbers[file.source_uri], file.reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from pipelines.files.recipe import ChunkSizes, Fingerprint, is_unchanged
 class PlannedFile:
     """A file looked at: its bytes where it is to be read, else its outcome.
 
-    ``reason`` says why it cannot be read.
+    ``reason`` says why it cannot be read, ``metadata`` is what came beside it.
     """
 
     source_uri: str
@@ -29,6 +29,7 @@ class PlannedFile:
     origin: dict[str, Any] | None = None
     reason: str = ""
     unchanged: bool = False
+    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

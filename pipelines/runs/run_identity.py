@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import Iterator
 
+from helix.domain.metadata import assignments
 from helix.domain.scope import checked_tags
 from helix.library.runs import Kind
 
@@ -23,6 +24,15 @@ def tags_option(tags: list[str] | None) -> dict[str, object]:
         BadRequest: a label is none.
     """
     return {"tags": list(checked_tags(tags))} if tags else {}
+
+
+def metadata_option(assigned: list[str] | None) -> dict[str, object]:
+    """The option of a run that gives its documents metadata; none where none was given.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    return {"metadata": assignments(assigned)} if assigned else {}
 
 
 def run_key(kind: Kind, options: dict[str, object], host: str | None) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Any
 
 import typer
 
@@ -31,12 +33,14 @@ class Sending:
         tags: labels for all of them.
         title: of the one file; None leaves that to the document.
         detach: whether to leave the reading to the server instead of waiting for it.
+        metadata: of all of them, above what a metadata.csv says of each.
     """
 
     paths: Sequence[str]
     tags: Sequence[str] = ()
     title: str | None = None
     detach: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -95,12 +99,9 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
 async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -> Row:
     """The outcome of one file, as a run's row of it says."""
     row: Row = {"source_uri": source.source_uri}
-    fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
-    if sending.title is not None:
-        fields["title"] = sending.title
     try:
         data = await asyncio.to_thread(source.path.read_bytes)
-        upload = await server.upload(source.path.name, data, fields)
+        upload = await server.upload(source.path.name, data, _fields(source, sending))
     except OSError as error:
         return row | {"status": "failed", "reason": error.strerror or "it cannot be read"}
     except BadRequest as error:
@@ -119,3 +120,13 @@ async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -
     if "status" not in row:
         raise Unavailable("the server broke off while it read; `helix runs` says how far it is")
     return row | {"source_uri": source.source_uri}
+
+
+def _fields(source: SourceFile, sending: Sending) -> Row:
+    """The fields of a file's form."""
+    fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
+    if metadata := {**(source.metadata or {}), **sending.metadata}:
+        fields["metadata"] = json.dumps(metadata)
+    if sending.title is not None:
+        fields["title"] = sending.title
+    return fields

@@ -49,7 +49,9 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
     async def add(file: PlannedFile) -> None:
         tags = run.options.get("tags")
         await through_outages(
-            lambda: asyncio.to_thread(add_files_to_run, store, run.id, [file], tags)
+            lambda: asyncio.to_thread(
+                add_files_to_run, store, run.id, [file], tags, metadata=run.options.get("metadata")
+            )
         )
 
     ignored = 0

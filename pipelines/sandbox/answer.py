@@ -18,7 +18,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from helix.domain.metadata import checked_metadata
 from helix.domain.records import Section
+from helix.errors import BadRequest
 from helix.language.navigation import navigation_spans
 from helix.language.sentences import Span
 from helix.sandbox.frames import UNSTORABLE, WRONG, NoAnswer, frame, head, one_line, reason_frame
@@ -106,7 +108,10 @@ def read_text_of(
         warnings = tuple(one_line(said) for said in marks["warnings"])
         tables = tables_of(parts.get(TABLES, b"[]"), len(text))
         pages = pages_of(marks["pages"], parts.get(WORDS, b""), len(text))
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        metadata = checked_metadata(marks["metadata"])
+    except (
+        ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, BadRequest,
+    ):  # fmt: skip
         raise NoAnswer(WRONG) from None
     if len(text) > text_chars:
         raise NoAnswer(too_long(text_chars))
@@ -115,7 +120,7 @@ def read_text_of(
         raise NoAnswer(WRONG)
     warnings = warnings[:_MOST_WARNINGS]
     title, heading = (one_line(name or "") or None for name in (title, heading))
-    return ReadText(text, title, sections, warnings, tables, pages, heading)
+    return ReadText(text, title, sections, warnings, tables, pages, heading, metadata)
 
 
 def _marks(read: ReadText, words: Sequence[int]) -> dict[str, Any]:
@@ -141,6 +146,7 @@ def _marks(read: ReadText, words: Sequence[int]) -> dict[str, Any]:
     return {
         "title": read.title,
         "heading": read.heading,
+        "metadata": dict(read.metadata),
         "warnings": [one_line(said) for said in read.warnings[:_MOST_WARNINGS]],
         "paths": [[storable(heading) for heading in path] for path in paths],
         "contexts": [storable(context) for context in contexts],

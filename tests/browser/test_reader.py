@@ -260,7 +260,7 @@ def test_slides_and_word_documents_look_like_what_they_are(page: Page, shelf: st
 
 def test_title_and_facts_are_put_right(page: Page, shelf: str) -> None:
     open_at(page, shelf, "travel.docx", "140 euros")
-    page.get_by_label("Edit title, file name and facts").click()
+    page.get_by_label("Edit title, facts and metadata").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Title")).to_be_focused()
     dialog.get_by_label("Title").fill("Travel rules")

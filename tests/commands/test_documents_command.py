@@ -100,6 +100,34 @@ def test_labels_are_put_on_asked_and_taken_off(command: Helix) -> None:
     assert command("documents", "tag", "refund").returncode == 2
 
 
+def test_metadata_is_set_filtered_by_and_taken_away(command: Helix) -> None:
+    done = command(
+        "documents", "set", "refund", "handbook", "year=2024", "id:text=7", "By=A", "By=B"
+    )
+    assert (done.returncode, done.stdout) == (0, "2 documents, 2 of them changed\n"), done.stderr
+    done = command("documents", "set", "--where", "year=2024", "handbook", "year=2020", "id=")
+    assert done.stdout == "1 documents, 1 of them changed\n"
+    listed = command("documents", "list", "--sort", "meta.year", "--where", "year", "--json")
+    rows = json.loads(listed.stdout)["documents"]
+    assert [row["metadata"] for row in rows] == [
+        {"year": 2020, "by": ["A", "B"]}, {"year": 2024, "id": "7", "by": ["A", "B"]},
+    ]  # fmt: skip
+    shown = command("documents", "show", "refund").stdout.splitlines()
+    assert "year      2024" in shown and "by        A, B" in shown
+    table = command("documents", "--where", "id:text=7").stdout
+    assert "id=7" in table and "Travel" not in table
+    found = json.loads(command("search", "days", "-w", "year<2021", "--json").stdout)
+    assert {each["title"] for each in found["results"]} == {"Travel Handbook"}
+    asked = command("ask", "--where", "year>=2024", QUESTION)
+    assert "30 days" in asked.stdout, asked.stderr
+    none = command("ask", "--where", "year>2024", QUESTION)
+    assert (none.returncode, none.stdout) == (1, "") and "no document fits --where" in none.stderr
+    for wrong in (("refund",), ("year=1",), ("refund", "1a=2"), ("-w", "year<", "a=1")):
+        assert command("documents", "set", *wrong).returncode == 2, wrong
+    done = command("documents", "set", "--where", "year", "year=", "id=", "by=")
+    assert done.stdout == "2 documents, 2 of them changed\n"
+
+
 def test_passages_are_searched(command: Helix) -> None:
     done = command("search", "refund", "30", "days")
     assert done.returncode == 0, done.stderr

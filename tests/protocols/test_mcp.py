@@ -114,10 +114,17 @@ def test_a_search_is_narrowed_by_the_filters_of_a_query(client: httpx.Client) ->
             for nothing in (
                 {"tags": ["no such"]}, {"source_prefix": "nowhere/"}, {"company": "Nobody"},
                 {"kind": "10-Q"}, {"until": "2020-01-01T00:00:00+02:00"},
-                {"document_ids": [2**62]},
+                {"document_ids": [2**62]}, {"metadata": [{"key": "year", "value": 1900}]},
             ):  # fmt: skip
                 assert await titles(**nothing) == [], nothing
+            absent = [{"key": "year", "op": "exists", "value": False}]
+            assert await titles(metadata=absent) == await titles()
+            listed = await called(session, "list_documents", metadata=absent)
+            assert listed["total"] == len(listed["documents"]) and not any(
+                document["metadata"] for document in listed["documents"]
+            )
             for name, wrong in (
+                ("metadata", [{"key": "1", "value": 1}]), ("metadata", [{"key": "a", "op": "~"}]),
                 ("limit", 51), ("since", "yesterday"), ("since", "2026-01-31T09:00:00"),
                 ("source_prefix", "a\u0000b"), ("kind", ""), ("document_ids", []),
                 ("document_ids", [2**70]), ("tags", [""]),

@@ -31,7 +31,8 @@ WITHOUT_POLICY = {
 WALLED = (  # in an order that they can be emptied in
     "study_reviews", "study_cards", "study_attempts", "study_sources", "study_items", "study_sets",
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
-    "answers", "document_names", "document_sources", "document_pages", "document_tables",
+    "answers", "document_values", "document_names", "document_sources", "document_pages",
+    "document_tables",
     "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
     "conversation_images", "messages", "conversations", "prompt_versions", "tenant_settings",
     "progress_sessions",    "progress_days", "progress_counts", "progress_totals",
@@ -110,6 +111,7 @@ def _add_file_and_run(own: ChunkStore) -> None:
             "INSERT INTO document_names (document_id, kind, name)"
             " SELECT min(id), 'company', 'acme' FROM documents"
         )
+        connection.execute("UPDATE documents SET metadata = '{\"year\": 2024}'")
         connection.execute(
             "INSERT INTO suggested_questions (document_id, question, is_supported, library)"
             " SELECT min(id), 'Which river?', true, '2' FROM documents"

@@ -7,19 +7,22 @@ from pydantic import Field
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolOutput
 from helix.agent.tools.documents import Row, fetch
 from helix.domain.facts import facts_line
+from helix.domain.metadata import metadata_line
 from helix.storage.document_parts import documents_of
 
 _MOST = 50
+_MOST_METADATA = 200
+"""Characters of a document's metadata in its line."""
 
 
 class ListArguments(Arguments):
-    """Words of the documents' titles or facts, which narrow the list."""
+    """Words of the documents' titles, facts or metadata, which narrow the list."""
 
     having: str = Field("", max_length=200, description="Words of the title, company or period.")
 
 
 async def list_documents(arguments: ListArguments, context: ToolContext) -> ToolOutput:
-    """A line a document: id, title, its facts and its number of pages."""
+    """A line a document: id, title, its facts, its metadata and its number of pages."""
     rows = await fetch(context, documents_of(context.scope, arguments.having, _MOST))
     if not rows:
         return ToolOutput(("There are no such documents.",))
@@ -31,7 +34,8 @@ async def list_documents(arguments: ListArguments, context: ToolContext) -> Tool
 
 def _line(row: Row) -> str:
     pages = f"{row['pages']} pages" if row["pages"] else ""
-    details = ", ".join(filter(None, (facts_line(row["title"], row["facts"]), pages)))
+    metadata = metadata_line(row["metadata"], row["metadata"])[:_MOST_METADATA]
+    details = ", ".join(filter(None, (facts_line(row["title"], row["facts"]), metadata, pages)))
     return f"- document {row['id']}: {row['title']}" + (f" ({details})" if details else "")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.operations import asked
 from helix.commands.service.requests import Request, get, send
+from helix.domain.conditions import Condition
 from helix.domain.scope import Scope
 from helix.domain.stored_scope import scope_of_stored
 from helix.errors import BadRequest, Unavailable
@@ -37,7 +38,7 @@ class Query:
     message's own question is asked again. ``images`` are ids of images of that conversation which
     the question is about; None: it says nothing of them. ``mode`` is as POST /v1/query has it;
     None: HELIX_MODE of whoever answers. ``model`` is the name of the model that is to answer; None:
-    whichever does.
+    whichever does. ``where``: of documents whose metadata fits.
     """
 
     question: str
@@ -48,6 +49,7 @@ class Query:
     replaced_message: int | None = None
     images: tuple[str, ...] | None = None
     model: str | None = None
+    where: tuple[Condition, ...] = ()
 
     def options(self) -> QuestionOptions:
         """The options of the question, as a server is told them."""
@@ -56,6 +58,8 @@ class Query:
             options["document_ids"] = self.document_ids
         if self.tags is not None:
             options["tags"] = self.tags
+        if self.where:
+            options["filters"] = {"metadata": self._conditions}
         if self.images is not None:
             options["images"] = self.images
         if self.mode:
@@ -66,10 +70,16 @@ class Query:
 
     def stored_scope(self) -> Row | None:
         """The scope that a message keeps; None where the conversation's own is meant."""
-        if self.document_ids is None and self.tags is None:
+        if self.document_ids is None and self.tags is None and not self.where:
             return None
         ids = {} if self.document_ids is None else {"document_ids": list(self.document_ids)}
-        return ids | ({} if self.tags is None else {"filters": {"tags": list(self.tags)}})
+        tags = {} if self.tags is None else {"tags": list(self.tags)}
+        filters = tags | ({"metadata": self._conditions} if self.where else {})
+        return ids | ({"filters": filters} if filters else {})
+
+    @property
+    def _conditions(self) -> list[Row]:
+        return [one.to_json() for one in self.where]
 
 
 def _question(query: Query) -> Request:
@@ -170,7 +180,8 @@ class AnswerService(LibraryService):
         return await self._request(query).run_json()
 
     @asked(lambda query, limit: get(
-        "/v1/search", q=query.question, document_id=query.document_ids, tag=query.tags, top_k=limit
+        "/v1/search", q=query.question, document_id=query.document_ids, tag=query.tags, top_k=limit,
+        where=[json.dumps(one.to_json()) for one in query.where],
     ))  # fmt: skip
     async def search(self, query: Query, limit: int) -> Row:
         """The passages that fit the query's text in its scope, as GET /v1/search has them."""
@@ -268,7 +279,10 @@ class AnswerService(LibraryService):
         return await get_conversation(self.library, conversation_id)
 
     def _scope(self, query: Query) -> Scope:
-        return Scope(self.library.tenant, document_ids=query.document_ids, tags=query.tags)
+        return Scope(
+            self.library.tenant, document_ids=query.document_ids, tags=query.tags,
+            metadata=query.where,
+        )  # fmt: skip
 
     def _request(self, query: Query) -> AnswerRequest:
         from helix.answering.pipeline import AnswerRequest

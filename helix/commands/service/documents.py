@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import asdict
 from functools import partial
 
 from helix.commands.service.operations import Service, asked
@@ -12,6 +13,7 @@ from helix.library.access import Row
 from helix.library.document_edits import edit_document
 from helix.library.document_list import DocumentFilter, Page, list_documents, summarise
 from helix.library.documents import get_document, remove_document
+from helix.library.metadata import edit_metadata
 from helix.library.run_progress import Event
 
 
@@ -27,8 +29,7 @@ class LibraryService(Service):
         return await summarise(self.library)
 
     @asked(lambda filters, page: get(
-        "/v1/documents", q=filters.search, status=filters.status, tag=filters.tags,
-        company=filters.company, kind=filters.kind, limit=page.limit, after=page.after,
+        "/v1/documents", **filters.parameters, limit=page.limit, after=page.after,
         sort=page.sort, order=page.order,
     ))  # fmt: skip
     async def list_documents(self, filters: DocumentFilter, page: Page) -> Row:
@@ -44,10 +45,23 @@ class LibraryService(Service):
 
     @asked(lambda document_id, changes: send("PATCH", f"/v1/documents/{document_id}", changes))
     async def edit_document(self, document_id: int, changes: Row) -> Row:
-        """Change title, file name, facts or tags."""
+        """Change title, file name, facts, tags or metadata."""
         edit = partial(edit_document, document_id=document_id, changes=changes)
         await self.library.change(partial(edit, tenant=self.library.tenant))
         return {}
+
+    @asked(lambda patch, filters, ids: {
+        **get("/v1/documents/metadata", **filters.parameters), "method": "POST",
+        "json": {"metadata": patch, "ids": ids},
+    })  # fmt: skip
+    async def edit_metadata(
+        self, patch: Row, filters: DocumentFilter, ids: list[int] | None
+    ) -> Row:
+        """Merge ``patch`` into these documents' metadata: how many ``matched``, ``changed``."""
+        edit = partial(
+            edit_metadata, patch=patch, tenant=self.library.tenant, filters=filters, ids=ids
+        )
+        return asdict(await self.library.change(edit))
 
     @asked(lambda document_id: send("DELETE", f"/v1/documents/{document_id}"))
     async def remove_document(self, document_id: int) -> Row:

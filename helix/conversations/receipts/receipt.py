@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -17,7 +16,6 @@ from helix.answering.answer import Answer
 from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
-from helix.domain.scope import NARROWING, Scope
 from helix.domain.search_space import Fusion, SearchSpace
 from helix.domain.turns import Turn
 from helix.settings import Settings
@@ -91,7 +89,7 @@ def receipt_of(answer: Answer, configuration: Configuration) -> Json:
         settings["the gate's fit"] = gate["least"]
     return {
         "trace_id": answer.question.trace_id,
-        "scope": _scope_json(answer.question.scope),
+        "scope": answer.question.scope.to_json(),
         "top_k": answer.question.top_k,
         "answer": answer.text,
         "answer_sha256": digest(answer.text),
@@ -153,14 +151,6 @@ def _source_json(n: int, source: Source) -> Json:
         "end": None if tool else source.end_char,
         "sha256": digest(source.content),
         **({"tool": tool.to_json()} if tool else {}),
-    }
-
-
-def _scope_json(scope: Scope) -> Json:
-    """The filters of a scope; times as RFC 3339 has them."""
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in (dict.fromkeys(NARROWING) | scope.filters()).items()
     }
 
 

@@ -15,6 +15,7 @@ from helix.answering.question import Question, ReadQuestion
 from helix.conversations.questions import Before, before_answer
 from helix.conversations.receipts.receipt import Configuration, Json, digest, receipt_of
 from helix.conversations.receipts.stored_sources import rebuild_prompt
+from helix.domain.conditions import conditions_of
 from helix.domain.context import Source
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
@@ -128,7 +129,10 @@ def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
         scope[name] and datetime.fromisoformat(scope[name]) for name in ("since", "until")
     )
     kind = scope.get("kind")
-    return Scope(tenant, ids, scope["source_prefix"], tags, since, until, company, kind)
+    conditions = conditions_of(scope.get("metadata") or ())
+    return Scope(
+        tenant, ids, scope["source_prefix"], tags, since, until, company, kind, metadata=conditions
+    )
 
 
 async def _ask_again(

@@ -1,12 +1,14 @@
-"""POST /v1/documents/batch: delete, label, rename or read again many documents at once."""
+"""POST /v1/documents/batch and …/metadata: many documents changed by one request."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from helix.domain.metadata import checked_changes
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Row
@@ -18,8 +20,13 @@ from helix.library.batches import (
     rename_documents,
     reread_documents,
 )
+from helix.library.document_list import DocumentFilter
+from helix.library.metadata import edit_metadata
 from helix.library.pagination import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.document_filters import Narrowed
+
+DocumentId = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
@@ -30,7 +37,7 @@ class Batch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     action: Literal["delete", "label", "rename", "reread"]
-    ids: list[Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]]
+    ids: list[DocumentId]
     add: list[str] = Field([], description="Labels to give (label)")
     remove: list[str] = Field([], description="Labels to take away (label)")
     titles: list[str] = Field([], description="One for each of ids, in their order (rename)")
@@ -65,6 +72,37 @@ class Batch(BaseModel):
             raise BadRequest(f"{len(self.ids)} ids and {len(self.titles)} titles: send one each")
         if len(set(self.ids)) < len(self.ids):
             raise BadRequest("an id is there twice")
+
+
+class MetadataChange(BaseModel):
+    """Metadata to change, of the documents with these ids or else of all that the address names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    metadata: dict[str, Any] = Field(description="Values by key; null takes one away")
+    ids: list[DocumentId] | None = Field(None, min_length=1, max_length=100_000)
+    tenant_id: str | None = None
+
+
+@router.post("/documents/metadata", summary="Change the metadata of many documents")
+async def metadata(caller: CurrentCaller, wanted: Narrowed, asked: MetadataChange) -> Row:
+    """Merge `metadata` into that of documents: all of them or none.
+
+    They are those of `ids`, those that the filters of GET /v1/documents leave, or both.
+    """
+    caller, patch = caller.for_tenant(asked.tenant_id), checked_changes(asked.metadata)
+    if not patch:
+        raise BadRequest("metadata is empty: name the keys to change")
+    if asked.ids is None and wanted == DocumentFilter():
+        raise BadRequest("no documents are named: send ids, or filters in the address")
+    library = caller.library
+    edited = await library.change(
+        partial(
+            edit_metadata, patch=patch, tenant=library.tenant, filters=wanted, ids=asked.ids
+        )
+    )  # fmt: skip
+    caller.changed(f"metadata of {edited.changed} documents" if edited.changed else "")
+    return {"matched": edited.matched, "changed": edited.changed}
 
 
 @router.post("/documents/batch", summary="Change many documents")

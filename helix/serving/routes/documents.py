@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query
@@ -12,11 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.facts import EDITABLE
 from helix.domain.file_kinds import media_of
+from helix.domain.metadata import checked_changes
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Row
 from helix.library.document_edits import edit_document
-from helix.library.document_list import Order, Page, Sort, list_documents
+from helix.library.document_list import Order, Page, Sort, checked_sort, list_documents
 from helix.library.documents import (
     file_parts,
     get_chunk,
@@ -48,6 +49,7 @@ class DocumentChange(BaseModel):
     file_name: str | None = None
     facts: dict[str, str | None] | None = Field(None, description="Texts by name; null removes one")
     tags: list[str] | None = None
+    metadata: dict[str, Any] | None = Field(None, description="Values by key; null removes one")
     tenant_id: str | None = None
 
     def changes(self) -> Row:
@@ -62,8 +64,10 @@ class DocumentChange(BaseModel):
             found["facts"] = {name: _fact(name, text) for name, text in self.facts.items()}
         if self.tags is not None:
             found["tags"] = list(checked_tags(self.tags))
+        if self.metadata:
+            found["metadata"] = checked_changes(self.metadata)
         if not found:
-            raise BadRequest("nothing to change: send title, file_name, facts or tags")
+            raise BadRequest("nothing to change: send title, file_name, facts, tags or metadata")
         return found
 
 
@@ -79,11 +83,14 @@ async def documents(
     wanted: Narrowed,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
-    sort: Annotated[Sort, Query(description="updated and size: largest first")] = "updated",
+    sort: Annotated[
+        Sort,
+        Query(description="title, size, kind, status, meta.KEY; updated and size: largest first"),
+    ] = "updated",
     order: Annotated[Order | None, Query(description="Another than the sort's own")] = None,
 ) -> JSONResponse:
     """A page of the documents that match."""
-    page = Page(limit, after, sort, order)
+    page = Page(limit, after, checked_sort(sort), order)
     return JSONResponse(await list_documents(caller.library, wanted, page))
 
 
@@ -121,7 +128,9 @@ async def file(
 
 @router.patch("/documents/{document_id}", summary="Change a document")
 async def change(caller: CurrentCaller, document_id: int, changed: DocumentChange) -> Row:
-    """Change its title, file name, facts (null takes one away) or tags (all of them at once).
+    """Change its title, file name, tags (all of them at once), facts or metadata.
+
+    Of facts and metadata what is named is changed; null takes it away.
 
     Questions that are asked from now on see it, and it stays when the document is read again.
     """

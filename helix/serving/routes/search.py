@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from helix.domain.conditions import written_conditions
 from helix.domain.input_text import bounded, is_blank
 from helix.domain.retrieval import MOST_PASSAGES
 from helix.errors import BadRequest
@@ -33,6 +34,9 @@ async def search(
     kind: Annotated[str, Query(description="Of which kind, by their facts: 10-Q")] = "",
     since: Annotated[str, Query(description="Stored then or later: 2026-01-31T09:00:00Z")] = "",
     until: Annotated[str, Query(description="Stored then or before")] = "",
+    where: Annotated[
+        list[str] | None, Query(description="Of documents whose metadata fits: year>=2024")
+    ] = None,
 ) -> dict[str, Any] | Response:
     """The passages that fit, best first, each with a snippet and what was hit in it.
 
@@ -45,6 +49,7 @@ async def search(
     given = {
         "source_prefix": source_prefix, "tags": tag, "company": company, "kind": kind,
         "since": since, "until": until,
+        "metadata": [one.to_json() for one in written_conditions(where or ())],
     }  # fmt: skip
     filters = {name: value for name, value in given.items() if value}
     asked = {"question": q, "document_ids": document_id or None, "filters": filters or None}

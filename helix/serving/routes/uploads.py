@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -12,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import FormData, UploadFile
 
 from helix.domain.file_kinds import problem, sniff
+from helix.domain.metadata import checked_metadata
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library, Row
@@ -39,6 +41,7 @@ _BODY = form_body(
     title=_TEXT | {"description": "of the one file"},
     source_uri=_TEXT | {"description": "of the one file"},
     tags={"type": "array", "items": _TEXT},
+    metadata=_TEXT | {"description": 'of all files, a JSON object: {"year": 2024}'},
     tenant_id=_TEXT,
 )
 
@@ -161,14 +164,16 @@ async def examine(
     source_uri = _text(form, len(files), "source_uri", _MAX_URI_BYTES)
     if source_uri and len(source_uri.encode()) > _MAX_URI_BYTES:
         raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")
-    tags = _tags(form)
+    tags, metadata = _tags(form), _metadata(form)
     uploads: list[Upload] = []
     refused: list[tuple[str, HelixError]] = []
     for file in files:
         try:
             async with library.memory_for(file.size or 0):
                 found = await library.aside(partial(_inspect, file))
-            uploads.append(replace(found, title=title, source_uri=source_uri, tags=tags))
+            uploads.append(
+                replace(found, title=title, source_uri=source_uri, tags=tags, metadata=metadata)
+            )
         except HelixError as error:
             refused.append((clean_name(file.filename or ""), error))
     return uploads, refused
@@ -188,6 +193,20 @@ def _tags(form: FormData) -> tuple[str, ...] | None:
     """The tags of every field ``tags``, blank ones left out; None where there is no such field."""
     tags = [value for value in form.getlist("tags") if isinstance(value, str)]
     return checked_tags(tag for tag in tags if tag.strip()) if tags else None
+
+
+def _metadata(form: FormData) -> Row | None:
+    """The field ``metadata``, a JSON object; None where there is none."""
+    text = form.get("metadata")
+    if not isinstance(text, str) or not text.strip():
+        return None
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise BadRequest('metadata is no JSON object, such as {"year": 2024}')
+    return checked_metadata(given)
 
 
 def _inspect(file: UploadFile) -> Upload:

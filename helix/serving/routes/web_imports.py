@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.crawl_limits import DEPTH, MOST_DEPTH, MOST_PAGES, PAGES
+from helix.domain.metadata import checked_metadata
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row
@@ -25,6 +26,7 @@ class PageImport(BaseModel):
     url: str
     title: str | None = None
     tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
     tenant_id: str | None = None
 
 
@@ -39,6 +41,7 @@ class Crawl(BaseModel):
     depth: Annotated[int, Field(strict=True, description="Links to follow from the start")] = DEPTH
     files: bool = Field(False, description="Take PDFs and the like too")
     tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
     tenant_id: str | None = None
 
     def options(self) -> Row:
@@ -69,7 +72,7 @@ async def import_page(caller: CurrentCaller, page: PageImport) -> Row:
     options: Row = {"url": web_address(page.url)}
     if title := check_text("title", page.title or "", 500):
         options["title"] = title
-    return await _started(caller, "url", options, page.tags)
+    return await _started(caller, "url", options, page)
 
 
 @router.post("/documents/crawl", summary="Bring in a site", status_code=202, responses=_OFF)
@@ -78,16 +81,18 @@ async def crawl(caller: CurrentCaller, site: Crawl) -> Row:
 
     It keeps to robots.txt. The run under way for the same request, if there is one.
     """
-    return await _started(caller.for_tenant(site.tenant_id), "crawl", site.options(), site.tags)
+    return await _started(caller.for_tenant(site.tenant_id), "crawl", site.options(), site)
 
 
 async def _started(
-    caller: Caller, kind: Literal["url", "crawl"], options: Row, tags: list[str] | None
+    caller: Caller, kind: Literal["url", "crawl"], options: Row, asked: PageImport | Crawl
 ) -> Row:
     if not caller.services.settings.web_imports:
         raise WebImportsOff
-    if tags is not None:
-        options["tags"] = checked_tags(tags)
+    if asked.tags is not None:
+        options["tags"] = checked_tags(asked.tags)
+    if asked.metadata:
+        options["metadata"] = checked_metadata(asked.metadata)
     library, settings = caller.library, caller.services.settings
 
     def start(connection: Connected) -> int:

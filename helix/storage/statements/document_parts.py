@@ -7,10 +7,11 @@ from helix.storage.statements.hits import COLUMNS, JOIN
 
 # With how many there are in all, for whoever sees the first of them.
 DOCUMENTS = """
-SELECT id, title, media, facts, updated_at, count(*) OVER () AS total,
+SELECT id, title, media, facts, metadata, updated_at, count(*) OVER () AS total,
        (SELECT max((section ->> 'page')::int) FROM jsonb_array_elements(outline) section) AS pages
 FROM documents WHERE tenant_id = %(tenant)s AND status = 'ready' AND {condition}
-    AND (%(wanted)s::text[] IS NULL OR lower(title || ' ' || facts::text) LIKE ALL(%(wanted)s))
+    AND (%(wanted)s::text[] IS NULL
+        OR lower(concat_ws(' ', title, facts, metadata)) LIKE ALL(%(wanted)s))
 ORDER BY lower(title), id LIMIT %(most)s
 """
 

@@ -10,7 +10,7 @@ COLUMNS = """
 d.id, d.title, d.source_uri, d.status, d.error, d.media, d.size,
 (SELECT count(*) FROM chunks WHERE tenant_id = %(tenant)s AND document_id = d.id) AS chunks,
 (SELECT max((section ->> 'page')::int) FROM jsonb_array_elements(d.outline) section) AS pages,
-d.file_name, d.facts, d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at,
+d.file_name, d.facts, d.metadata, d.warnings, d.tags, d.file_hash IS NOT NULL AS file, d.created_at,
 d.updated_at
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from helix.storage.indexes import HALF
+from helix.storage.statements import metadata
 
 # For the search's own transaction. `strict_order` makes a filtered scan of the vector index go on
 # until it has k rows, or has seen max_scan_tuples, or its memory is full. The planner knows neither
@@ -100,12 +101,16 @@ def scope_ctes(narrowed_by: tuple[str, ...]) -> str:
     few = _FEW.format(least=LEAST_FEW)
     if not narrowed_by:
         return few + _OF_TENANT
-    return few + _ALLOWED.format(conditions=" AND ".join(_CONDITIONS[n] for n in narrowed_by))
+    return few + _ALLOWED.format(conditions=scope_condition(narrowed_by))
 
 
 def scope_condition(narrowed_by: tuple[str, ...]) -> str:
-    """The condition on ``documents`` of a scope that these fields narrow."""
-    return " AND ".join(_CONDITIONS[name] for name in narrowed_by) or "true"
+    """The condition on ``documents`` of a scope that is narrowed by these."""
+    return " AND ".join(map(_condition, narrowed_by)) or "true"
+
+
+def _condition(name: str) -> str:
+    return metadata.condition(name) if metadata.is_condition(name) else _CONDITIONS[name]
 
 
 def near_ctes(narrowed_by: tuple[str, ...]) -> str:

@@ -1,11 +1,12 @@
-// What a document is: its title, its file's name, and the facts read from its first pages; a dialog
-// to put them right. What is put right stays so when the document is read again.
+// What a document is: its title, its file's name, the facts read from its first pages, and metadata of
+// one's own; a dialog to put them right. What is put right stays so when the document is read again.
 //
 //   factsLine(document)             "Apple Inc. · 10-Q · quarter ended July 1, 2023"
-//   <${Details} one=${document} onClose=${f} onChange=${(changed) => …} />      one: null, it is closed
+//   <${Details} one=${document} keys=${counts.metadata} onClose=${f} onChange=${(changed) => …} />    one: null, it is closed
 import { Button, Dialog, Notice } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { library } from "./library-api.js";
+import { MetadataFields, patchOf, patched } from "./metadata.js";
 
 const FACTS = { company: "Company", author: "Author", kind: "Kind", period: "Period", date: "Date" };
 
@@ -13,14 +14,15 @@ export function factsLine({ facts }) {
   return Object.keys(FACTS).map((name) => facts?.[name]).filter((value) => typeof value === "string" && value).join(" · ");
 }
 
-export function Details({ one, onClose, onChange }) {
+export function Details({ one, keys, onClose, onChange }) {
   const [state, setState] = useState({ busy: false, error: "" });
   useEffect(() => setState({ busy: false, error: "" }), [one]);
   const save = async (event) => {
     event.preventDefault();
-    const changed = changes(one, new FormData(event.target));
+    const form = new FormData(event.target);
     setState({ busy: true, error: "" });
     try {
+      const changed = changes(one, form);
       if (Object.keys(changed).length) onChange(applied(one, await library.change(one.id, changed), changed));
       onClose();
     } catch (error) {
@@ -33,6 +35,7 @@ export function Details({ one, onClose, onChange }) {
       <label class="field">File name<input name="file_name" defaultValue=${one.file_name || ""} maxlength="500" autocomplete="off" /></label>
       <div class="fields">${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}</div>
       <p class="hint">A question that names these is answered from this document first.</p>
+      <${MetadataFields} key=${one.id} value=${one.metadata} keys=${keys} />
       ${state.error && html`<${Notice} kind="error">${state.error}</>`}
       <div class="form-end"><${Button} onClick=${onClose}>Cancel</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
     </form>`}
@@ -48,10 +51,12 @@ function changes(one, form) {
   }
   const facts = Object.keys(FACTS).filter((name) => typed(name) !== (one.facts?.[name] || ""));
   if (facts.length) changed.facts = Object.fromEntries(facts.map((name) => [name, typed(name) || null]));
+  const metadata = patchOf(form, one.metadata);
+  if (Object.keys(metadata).length) changed.metadata = metadata;
   return changed;
 }
 
 function applied(one, reply, changed) {
   const facts = { ...one.facts, ...changed.facts };
-  return { title: reply?.title ?? changed.title ?? one.title, file_name: reply?.file_name ?? changed.file_name ?? one.file_name, facts: reply?.facts ?? facts };
+  return { title: reply?.title ?? changed.title ?? one.title, file_name: reply?.file_name ?? changed.file_name ?? one.file_name, facts: reply?.facts ?? facts, metadata: patched(one.metadata, reply?.metadata ?? {}) };
 }

@@ -43,7 +43,7 @@ export function Documents({ route, changed, counts }) {
     ${loading && html`<p><${Spinner} label="Loading the list" /></p>`}
     ${next && !loading && !error && html`<${Edge} onSeen=${more} />`}
     <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${(id) => { drop(id); changedHere(); }} />
-    <${Details} one=${editing} onClose=${() => setEditing(null)} onChange=${(reply) => change({ ...editing, ...reply })} />
+    <${Details} one=${editing} keys=${counts?.metadata} onClose=${() => setEditing(null)} onChange=${(reply) => change({ ...editing, ...reply })} />
   </section>`;
 }
 

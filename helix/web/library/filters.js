@@ -1,9 +1,10 @@
 // What the list shows, and in which order; it stands in the address:
-// #/library?q=&tag=&status=&kind=&format=&when=&from=&to=&sort=&order=
+// #/library?q=&tag=&status=&kind=&format=&when=&from=&to=&where=&sort=&order=
 //
 //   const wanted = wantedOf(route);              the parameters of GET /v1/documents
 //   <${Filters} route=${route} counts=${counts} />
 import { Icon, useDelayed } from "../components.js";
+import { Conditions, whereOf } from "./conditions.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
 
@@ -17,13 +18,13 @@ const SORTS = {
   "": "Newest first", "updated asc": "Oldest first", title: "Title, A to Z", "title desc": "Title, Z to A",
   kind: "Kind", status: "Status", size: "Largest first", "size asc": "Smallest first",
 };
-const NAMES = ["q", "tag", "status", "kind", "format", "when", "from", "to", "sort", "order"];
+const NAMES = ["q", "tag", "status", "kind", "format", "when", "from", "to", "where", "sort", "order"];
 
-export const narrowed = ({ query }) => ["q", "status", "kind", "format", "when"].some((name) => query[name]);
+export const narrowed = ({ query }) => ["q", "status", "kind", "format", "when", "where"].some((name) => query[name]);
 
 export function wantedOf({ query }) {
   const { q = "", tag = "", status = "", kind = "", format = "", sort = "updated", order = "" } = query;
-  return { q, tag, status, kind, format, ...timesOf(query), sort, order };
+  return { q, tag, status, kind, format, where: whereOf(query.where), ...timesOf(query), sort, order };
 }
 
 // Of what a list is, without its order.
@@ -78,12 +79,22 @@ export function Filters({ route, counts }) {
     <label class="field">Added<select aria-label="Added" value=${query.when || ""} onChange=${(event) => choose({ when: event.target.value, from: "", to: "" })}>
       <option value="">Any time</option>${Object.entries(WHENS).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select></label>
     <label class="field">Order<select aria-label="Order" value=${order} onChange=${(event) => onOrder(event.target.value)}>
-      ${Object.entries(SORTS).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select></label>
+      ${Object.entries(SORTS).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}
+      <${Keys} keys=${counts?.metadata} chosen=${query.sort} /></select></label>
+    <${Conditions} where=${query.where} keys=${counts?.metadata} onChange=${(where) => choose({ where })} />
     ${query.when === "between" && html`<div class="between">
       <label class="field">From<input type="date" value=${query.from || ""} onChange=${(event) => choose({ from: event.target.value })} /></label>
       <label class="field">To<input type="date" value=${query.to || ""} onChange=${(event) => choose({ to: event.target.value })} /></label></div>`}
-    ${narrowed(route) && html`<p class="filters-end"><button type="button" class="text-button" onClick=${() => { setTyped(""); choose({ q: "", status: "", kind: "", format: "", when: "", from: "", to: "" }); }}><${Icon} name="close" /><span>Clear filters</span></button></p>`}
+    ${narrowed(route) && html`<p class="filters-end"><button type="button" class="text-button" onClick=${() => { setTyped(""); choose({ q: "", status: "", kind: "", format: "", when: "", from: "", to: "", where: "" }); }}><${Icon} name="close" /><span>Clear filters</span></button></p>`}
   </div>`;
+}
+
+// The orders by a key of metadata; one that no document has any more stays while it is chosen.
+function Keys({ keys = [], chosen = "" }) {
+  const names = keys.map(({ name }) => `meta.${name}`);
+  const all = chosen.startsWith("meta.") && !names.includes(chosen) ? [...names, chosen] : names;
+  if (!all.length) return null;
+  return html`<optgroup label="Metadata">${all.flatMap((name) => [["", "lowest first"], [" desc", "highest first"]].map(([turned, said]) => html`<option key=${name + turned} value=${name + turned}>${name.slice(5)}, ${said}</option>`))}</optgroup>`;
 }
 
 function Group({ label, name, counts = [], chosen, said = {} }) {

@@ -11,6 +11,7 @@ export const library = {
   fetchUrl: (body) => call("POST /v1/documents/url", { body }),
   crawl: (body) => call("POST /v1/documents/crawl", { body }),
   batch: (body) => call("POST /v1/documents/batch", { body }),
+  describe: (body) => call("POST /v1/documents/metadata", { body }),
   remove: (document_id) => call("DELETE /v1/documents/{document_id}", { path: { document_id } }),
   reread: (document_id) =>
     call("POST /v1/documents/{document_id}/reingest", { path: { document_id } }),

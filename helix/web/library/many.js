@@ -1,4 +1,4 @@
-// What can be done with the chosen documents at once: ask, label, rename, read again, delete. Each
+// What can be done with the chosen documents at once: ask, label, describe, rename, read again, delete. Each
 // document is changed as a whole or not at all, and what could not be done is told one by one.
 //
 //   <${Many} documents=${shown} total=${n} picked=${useChosen(…)} doing=${doing} setDoing=${f} counts=${counts} />
@@ -9,6 +9,7 @@ import { count, show } from "./intake.js";
 import { labelsOf } from "./labels.js";
 import { library } from "./library-api.js";
 import { changedHere } from "./live.js";
+import { MetadataFields, patchOf } from "./metadata.js";
 
 const SLICE = 500; // of one request, so that the count goes on
 const ASKED = 1000; // documents that a question can name
@@ -27,12 +28,14 @@ export function Many({ shown, total, picked, doing, setDoing, counts }) {
     <div class="many-tools">
       ${ids.length <= ASKED && html`<a class="button" href=${address("ask", [], { docs: ids.join(",") })}><${Icon} name="ask" /><span>Ask</span></a>`}
       <${Button} icon="label" onClick=${() => setDoing("label")}>Label</>
+      <${Button} icon="plus" onClick=${() => setDoing("describe")}>Metadata</>
       <${Button} icon="edit" onClick=${() => setDoing("rename")}>Rename</>
       <${Button} icon="retry" onClick=${() => setDoing("reread")}>Read again</>
       <${Button} icon="bin" kind="danger" onClick=${() => setDoing("delete")}>Delete</>
       <${Button} onClick=${picked.none}>Clear selection</>
     </div>
     <${Dialog} title=${`Label ${documents(ids.length)}`} open=${doing === "label"} onClose=${close}><${Labelling} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
+    <${Dialog} title=${`Metadata of ${documents(ids.length)}`} open=${doing === "describe"} onClose=${close}><${Describing} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} wide title=${`Rename ${documents(known.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Read ${documents(ids.length)} again?`} open=${doing === "reread"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "reread" }} label="Read again">
@@ -114,6 +117,35 @@ function Labelling({ counts, ...rest }) {
     ${their.length > 0 && html`<fieldset class="tags"><legend>Remove labels</legend>${their.slice(0, 60).map((tag) => html`<label class="tag" key=${tag}><input type="checkbox" name="remove" value=${tag} /><span>${tag}</span></label>`)}</fieldset>`}
     ${error && html`<${Notice} kind="error">${error}</>`}${report}
     <div class="form-end"><${Button} onClick=${rest.onDone}>Cancel</><button class="button main" disabled=${busy}><span>Save</span></button></div>
+  </form>`;
+}
+
+// Of all of them or of none: what is typed is set, what is ticked taken away.
+function Describing({ ids, known, counts, picked, onDone }) {
+  const [state, setState] = useState({ busy: false, error: "" });
+  const keys = counts?.metadata || [];
+  const their = known.length === ids.length ? [...new Set(known.flatMap((one) => Object.keys(one.metadata)))].sort() : keys.map(({ name }) => name);
+  const submit = async (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    setState({ busy: true, error: "" });
+    try {
+      const patch = { ...Object.fromEntries(form.getAll("remove").map((key) => [key, null])), ...patchOf(form) };
+      if (!Object.keys(patch).length) throw new Error("Add a key, or select one to remove.");
+      const { changed } = await library.describe({ ids, metadata: patch });
+      changedHere();
+      toast(`${documents(changed)} changed`);
+      picked.none();
+      onDone();
+    } catch (error) {
+      setState({ busy: false, error: error.message });
+    }
+  };
+  return html`<form class="form" onSubmit=${submit}>
+    <${MetadataFields} keys=${keys} />
+    ${their.length > 0 && html`<fieldset class="tags"><legend>Remove keys</legend>${their.slice(0, 60).map((key) => html`<label class="tag" key=${key}><input type="checkbox" name="remove" value=${key} /><span>${key}</span></label>`)}</fieldset>`}
+    ${state.error && html`<${Notice} kind="error">${state.error}</>`}
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
   </form>`;
 }
 

@@ -5,6 +5,7 @@ import { address } from "../router.js";
 import { canReadAgain, readAgain } from "./again.js";
 import { factsLine } from "./details.js";
 import { Labels } from "./labels.js";
+import { metadataLine } from "./metadata.js";
 import { Original } from "./original.js";
 
 const STATES = { ready: "Ready", processing: "Processing", failed: "Failed" };
@@ -22,6 +23,7 @@ export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }
         ${named(one) && html`<span class="document-file hint">${named(one)}</span>`}
         ${!ready && html`<span class=${`state ${one.status}`}>${STATES[one.status] || one.status}</span>`}</p>
       ${factsLine(one) && html`<p class="hint">${factsLine(one)}</p>`}
+      ${metadataLine(one) && html`<p class="hint document-metadata">${metadataLine(one)}</p>`}
       <div class="document-facts"><p class="hint">${facts(one)}</p>${ready && html`<${Labels} one=${one} onTags=${(tags) => onChange({ ...one, tags })} />`}</div>
       ${one.status === "failed" && html`<p class="reason">${one.error} ${again && html`<${Button} icon="retry" onClick=${() => readAgain(one)}>Try again</>`}</p>`}
       ${one.warnings.length > 0 && html`<p class="hint warned">${one.warnings.join("; ")}</p>`}
@@ -30,7 +32,7 @@ export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }
       ${ready && html`<a class="icon-button" href=${address("ask", [], { docs: one.id })} aria-label=${`Ask ${one.title}`} title="Ask this document"><${Icon} name="ask" /></a>`}
       <${Original} one=${one} />
       ${ready && again && html`<${IconButton} icon="retry" label=${`Read ${one.title} again`} onClick=${() => readAgain(one)} />`}
-      ${ready && one.facts && html`<${IconButton} icon="edit" label=${`Edit title, file name and facts of ${one.title}`} onClick=${() => onEdit(one)} />`}
+      ${ready && one.facts && html`<${IconButton} icon="edit" label=${`Edit title, facts and metadata of ${one.title}`} onClick=${() => onEdit(one)} />`}
       <${IconButton} icon="bin" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />
     </div>
   </li>`;

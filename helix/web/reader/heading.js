@@ -13,7 +13,7 @@ export function Heading({ document, onChange }) {
   const opens = document.file && document.media === "pdf" && !document.isAttached;
   return html`<div class="source-title"><p class="eyebrow">Source</p>
     <div class="source-name"><h2 tabindex="-1">${document.title}</h2>
-      ${document.facts && html`<${IconButton} icon="edit" label="Edit title, file name and facts" onClick=${() => setEditing(true)} />`}</div>
+      ${document.facts && html`<${IconButton} icon="edit" label="Edit title, facts and metadata" onClick=${() => setEditing(true)} />`}</div>
     ${(named || facts) && html`<p class="source-facts hint">${named && (opens
       ? html`<button type="button" class="text-button" title="Open the original" onClick=${() => openFile(document)}>${named}</button>`
       : html`<span>${named}</span>`)}

@@ -1,0 +1,73 @@
+"""Metadata of stored documents: edited by people, one document or many, and given with a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from helix.domain.metadata import MOST_KEYS
+from helix.errors import BadRequest
+from helix.library.document_list import DocumentFilter
+from helix.library.documents import no_document
+from helix.storage.connections import Connected
+from helix.storage.statements import metadata_edits as sql
+
+_ALL = DocumentFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The number of documents that an edit was of, and of those that are other than before."""
+
+    matched: int
+    changed: int
+
+
+def edit_metadata(
+    connection: Connected,
+    patch: Mapping[str, Any],
+    tenant: str,
+    filters: DocumentFilter = _ALL,
+    ids: Sequence[int] | None = None,
+) -> Edited:
+    """Merge ``patch`` into the metadata of the tenant's documents; None takes a key away.
+
+    Of those that ``filters`` leave, or of those of them with ``ids``; all or none, inside the
+    caller's transaction. It stays when a document is read again.
+
+    Raises:
+        NotFound: a document of ``ids`` is not there.
+        BadRequest: a document would have too many keys.
+    """
+    values = filters.values() | {
+        "tenant": tenant,
+        "ids": None if ids is None else list(ids),
+        "set": Jsonb({key: value for key, value in patch.items() if value is not None}),
+        "removed": [key for key, value in patch.items() if value is None],
+        "patch": Jsonb(dict(patch)),
+        "keys": list(patch),
+    }
+    cursor = connection.cursor(row_factory=dict_row)
+    row = cursor.execute(sql.edit(filters.conditions), values).fetchone()
+    assert row is not None
+    if row["missing"]:
+        raise no_document(row["missing"][0])
+    if row["most"] > MOST_KEYS:
+        raise BadRequest(f"a document would have {row['most']} keys; the limit is {MOST_KEYS}")
+    return Edited(row["matched"], row["changed"])
+
+
+def give_metadata(
+    connection: Connected, tenant: str, source_uri: str, given: Mapping[str, Any] | None
+) -> None:
+    """Add to the stored document of a source what came with it; people's edits stay above it."""
+    if given:
+        values = {
+            "tenant": tenant, "source_uri": source_uri, "given": Jsonb(dict(given)),
+            "keys": list(given),
+        }  # fmt: skip
+        connection.execute(sql.GIVE, values)

@@ -1,0 +1,53 @@
+"""Metadata of YAML front matter. Runs in the sandbox, as all that reads a stranger's file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from helix.domain.metadata import MOST_KEYS, checked_metadata, inferred, json_of
+from helix.errors import BadRequest
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+_NULL = "tag:yaml.org,2002:null"
+_TITLE = "title"
+
+
+def metadata_of(block: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The keys of a block with a scalar or a list of scalars, and what of them cannot be taken.
+
+    The title is none: it is the document's. A scalar without quotes is what it looks like, by the
+    rules of every other way in (YAML 1.1 would make 0123 the number 83). A block that is no YAML
+    has none.
+    """
+    import yaml  # few files have front matter
+
+    try:
+        root = yaml.compose(block, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}, ()
+    found: dict[str, Any] = {}
+    warnings = []
+    for key, node in root.value if isinstance(root, yaml.MappingNode) else ():
+        if not isinstance(key, yaml.ScalarNode) or key.value.lower() == _TITLE:
+            continue
+        try:
+            if (value := _value(f"metadata.{key.value[:80]}", node)) is not None:
+                found |= checked_metadata({key.value: value})
+        except BadRequest as error:
+            warnings.append(f"front matter: {error}")
+    return dict(list(found.items())[:MOST_KEYS]), tuple(warnings)
+
+
+def _value(name: str, node: Node) -> Any:
+    """The JSON of a node; None of what is no metadata: null, an empty text, a mapping."""
+    import yaml
+
+    if isinstance(node, yaml.SequenceNode):
+        items = [_value(name, item) for item in node.value if isinstance(item, yaml.ScalarNode)]
+        return [item for item in items if item is not None] or None
+    if not isinstance(node, yaml.ScalarNode) or node.tag == _NULL:
+        return None
+    text = " ".join(node.value.split())
+    return json_of(text if node.style else inferred(name, text)) if text else None
