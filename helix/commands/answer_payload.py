@@ -16,7 +16,7 @@ from typing import Any
 
 from helix.errors import BadRequest
 
-_ID = re.compile("[0-9a-f]{32}")
+ANSWER_ID = re.compile("[0-9a-f]{32}")
 _OPENAI = re.compile("(?:chatcmpl-|resp_)([0-9a-f]{32})")
 _HEADER = re.compile("^x-answer-id: *([0-9a-f]{32})\\s*$", re.IGNORECASE | re.MULTILINE)
 _DATA = re.compile("^data: ?(.*)$", re.MULTILINE)
@@ -37,7 +37,7 @@ def answer_in(data: bytes) -> NamedAnswer:
         BadRequest: it names none, or several.
     """
     written = data.decode("utf-8", "replace").strip()
-    if _ID.fullmatch(written):
+    if ANSWER_ID.fullmatch(written):
         return NamedAnswer(written)
     values = _values(written)
     found = {one.reference: one for value in values for one in _named(value)}
@@ -74,7 +74,7 @@ def _named(value: Any) -> Iterator[NamedAnswer]:
     elif isinstance(value, dict):
         named = value.get("answer_id") or value.get("messageId")
         openai = _OPENAI.fullmatch(str(value.get("id")))
-        if isinstance(named, str) and _ID.fullmatch(named):
+        if isinstance(named, str) and ANSWER_ID.fullmatch(named):
             text = value.get("answer")
             yield NamedAnswer(named, text if isinstance(text, str) else None)
         elif openai:

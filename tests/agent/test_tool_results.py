@@ -9,6 +9,7 @@ import httpx
 import psycopg
 import pytest
 
+from helix.conversations.receipts.verify_answer import verified
 from helix.domain.contract import REFUSAL
 from tests.agent.test_stream import ENOUGH, named, searching, text_of, told
 from tests.support.query_service import post
@@ -44,6 +45,18 @@ def test_a_sum_is_answered_and_cites_the_calculation(
     assert (
         "[1] (id=calculation) 15% × 2,340 = 351\n" in answering["contents"][-1]["parts"][0]["text"]
     )
+
+
+def test_a_sum_is_signed_with_its_calculation_and_no_document(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    done = told(client, wire, CALCULATE, ENOUGH, SUM, question=ASKED)[-1][1]
+    signed = client.get(f"/v1/answers/{done['answer_id']}/proof")
+    assert signed.status_code == 200, signed.text
+    proof, _ = verified(signed.content)
+    (cited,) = proof["citations"]
+    assert (cited["kind"], cited["quote"]) == ("calculation", "15% × 2,340 = 351")
+    assert cited["document_id"] is None and proof["documents"] == []
 
 
 def test_the_time_is_answered_and_cites_the_clock(client: httpx.Client, wire: GeminiWire) -> None:

@@ -6,7 +6,6 @@ quote is in its place in what is stored, and says so; it outlives receipt, docum
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterable
@@ -54,7 +53,7 @@ async def signed_answer(library: Library, reference: str, settings: Settings) ->
             key = signing_key(connection, settings.signing_key)
         return {"proof": proof, "signature": key.signature(canonical(proof))}
 
-    return await asyncio.to_thread(signed)
+    return await library.aside(signed)
 
 
 async def _id_of(library: Library, reference: str, days: int) -> str:
