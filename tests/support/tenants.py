@@ -79,6 +79,9 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", "/v1/documents/batch"): lambda ids: {
         "json": {"action": "delete", "ids": [ids.document]}
     },
+    ("POST", "/v1/documents/metadata"): lambda ids: {
+        "json": {"ids": [ids.document], "metadata": {"taken": "yes"}}
+    },
     ("GET", "/v1/library"): lambda _: {},
     ("GET", "/v1/library/ids"): lambda _: {},
     ("GET", "/v1/library/events"): lambda _: {"params": {"most": 1}},
@@ -208,7 +211,7 @@ BY_ID = [
     for route in ROUTES
     if ("{" in route[1] and not route[1].startswith(OF_ALL))
     or route[1] in ASKING
-    or route[1] == "/v1/documents/batch"
+    or route[1] in ("/v1/documents/batch", "/v1/documents/metadata")
 ]
 
 
