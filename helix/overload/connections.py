@@ -146,6 +146,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._watch_with(None, None)
         if not self._turned_away():
             self._learn_addresses()
+            # the connection's own other end: of scope["client"] X-Forwarded-For makes another
+            self.scope["state"]["peer"] = self.client[0] if self.client else ""
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

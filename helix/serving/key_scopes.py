@@ -131,6 +131,7 @@ Standing = Literal["anybody", "person", "owner"]
 """The need of a route for people: none, a session, or that of an owner of the tenant."""
 PEOPLE_ONLY: Mapping[Route, Standing] = {
     ("GET", "/v1/sign-in"): "anybody",
+    ("GET", "/v1/sign-in/proxy"): "anybody",
     ("GET", "/v1/sign-in/{provider}"): "anybody",
     ("GET", "/v1/sign-in/{provider}/callback"): "anybody",
     ("POST", "/v1/session"): "anybody",

@@ -19,6 +19,7 @@ from helix.library.people.browser_sessions import SessionAccess, access_of_sessi
 from helix.services import Services
 from helix.serving.addresses import base_of
 from helix.serving.network.origins import SAFE_METHODS
+from helix.serving.trusted_proxy import told_by_proxy
 from helix.settings import Settings
 
 NAME = "helix_session"
@@ -73,6 +74,9 @@ async def session_of(request: Request, services: Services) -> SessionAccess | No
     session = await access_of_session(
         services.store, secret, timedelta(hours=settings.session_idle_hours)
     )
+    told = told_by_proxy(request, settings)
+    if session and told and told != session.email:  # somebody else sits at the browser by now
+        return None
     if session is None or request.method in SAFE_METHODS or origin:
         return session
     if not secrets.compare_digest(

@@ -19,6 +19,7 @@ from helix.settings.values import (
     Guard,
     Host,
     HostName,
+    Network,
     OidcProvider,
     Origin,
     Provider,
@@ -162,6 +163,13 @@ class Settings(ClientSettings, ModelFolder):
         (), alias="HELIX_OIDC"
     )
     """Providers of OpenID Connect, a JSON list of objects as OidcProvider has them."""
+    proxy_addresses: Annotated[tuple[Network, ...], NoDecode, BeforeValidator(split_names)] = Field(
+        (), alias="HELIX_PROXY_ADDRESSES"
+    )
+    """Addresses or networks of the proxies whose ``proxy_header`` says who signed in there."""
+    proxy_header: str = Field("Remote-Email", pattern=r"^[A-Za-z][A-Za-z0-9-]*$",
+                              alias="HELIX_PROXY_HEADER")  # fmt: skip
+    """The header with the e-mail address of whoever signed in at the proxy."""
     public: Annotated[tuple[Public, ...], NoDecode, BeforeValidator(split_words)] = Field(
         (), alias="HELIX_PUBLIC"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 from typing import Annotated, Literal
@@ -50,11 +51,23 @@ def _checked_seed(key: SecretStr) -> SecretStr:
 
 SigningSeed = Annotated[SecretStr, AfterValidator(_checked_seed)]
 """A private key of Ed25519: 32 bytes, in hex."""
+
+
+def _checked_network(text: str) -> str:
+    return str(ipaddress.ip_network(text, strict=False))
+
+
+Network = Annotated[str, AfterValidator(_checked_network)]
+"""An address, or a network as ``10.0.0.0/8``."""
 Issuer = Annotated[
     str,
     StringConstraints(pattern=r"^(https://|http://(localhost|127\.0\.0\.1)(:|/|$))[^\s?#@]*$"),
 ]
 """The address of a provider of OpenID Connect: https, or on this machine."""
+
+
+PROXY = "proxy"
+"""In place of a provider's name: a proxy whose header says who signed in."""
 
 
 class OidcProvider(BaseModel):
@@ -83,8 +96,8 @@ def read_providers(value: object) -> object:
     if not isinstance(read, list | tuple):
         raise ValueError("no list")
     names = [each.get("name") if isinstance(each, dict) else each.name for each in read]
-    if len(set(names)) < len(names):
-        raise ValueError("a name is there twice")
+    if len({*names, PROXY}) <= len(names):
+        raise ValueError("a name is there twice, or is taken")
     return tuple(read)
 
 

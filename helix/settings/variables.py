@@ -44,6 +44,10 @@ REMEDIES = {
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",
     "HELIX_FILES": "set it to s3://bucket or s3://bucket/prefix, or leave it out",
+    "HELIX_PROXY_ADDRESSES": (
+        "set it to addresses or networks such as 10.0.0.7,172.16.0.0/12, or leave it out"
+    ),
+    "HELIX_PROXY_HEADER": "set it to the name of a header such as Remote-Email",
     "HELIX_OIDC": (
         'set it to JSON such as [{"name": "corp", "issuer": "https://id.example.com",'
         ' "client_id": "helix", "client_secret": "…"}], or leave it out'

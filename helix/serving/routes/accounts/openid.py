@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError, NotFound, UpstreamError
 from helix.library.access import Connected
 from helix.library.audit import Event
@@ -32,6 +33,8 @@ from helix.serving.openid import NotAuthenticated, OpenIdProvider
 from helix.serving.person_route import PersonRoute, as_owner
 from helix.serving.routes.accounts.session import open_session
 from helix.serving.session_cookie import cookie_name, set_cookie
+from helix.serving.trusted_proxy import told_by_proxy
+from helix.settings import PROXY
 
 router = APIRouter(prefix="/v1/sign-in", tags=["accounts"], route_class=PersonRoute)
 
@@ -39,6 +42,10 @@ _logger = logging.getLogger(__name__)
 _COOKIE = "helix_sign_in"
 _SECONDS = 600
 _PROBLEM = f"{SIGN_IN_PAGE}?problem=provider"
+_ACTION = "GET /v1/sign-in/{provider}"
+Rights = tuple[str, str | None]
+"""A tenant, and the role there of people who have no account yet; None: they get none."""
+PROXY_RIGHTS: Rights = (DEFAULT_TENANT, None)
 _PATH = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f]{0,2000}")
 
 
@@ -57,6 +64,22 @@ def _provider(request: Request, name: str) -> OpenIdProvider:
 def _callback(request: Request, name: str) -> str:
     services: Services = request.state.services
     return f"{base_of(request, services.settings)}/v1/sign-in/{name}/callback"
+
+
+@router.get("/proxy", summary="Sign in as whoever signed in at the proxy", status_code=303)
+async def by_proxy(request: Request, next: str = "/") -> Response:  # noqa: A002
+    """Believes the header of a proxy of HELIX_PROXY_ADDRESSES, and nobody else's."""
+    settings = request.state.services.settings
+    try:
+        email = told_by_proxy(request, settings)
+        if email is None:
+            raise NotAuthenticated("no proxy that is believed says who this is")
+        secret = await _session(request, Claims(PROXY, email, email), PROXY, PROXY_RIGHTS)
+    except HelixError as error:
+        return _refused(request, PROXY, error)
+    response = RedirectResponse(path_of_ours(next), 303)
+    set_cookie(response, request, settings, secret)
+    return response
 
 
 @router.get("/{provider}", summary="Sign in with a provider", status_code=303)
@@ -89,14 +112,10 @@ async def back(
     settings = services.settings
     try:
         secret, place = await _finished(request, provider, state, code, iss)
-        response = RedirectResponse(place, 303)
+        response: Response = RedirectResponse(place, 303)
         set_cookie(response, request, settings, secret)
     except HelixError as error:
-        _record(request, Event(
-            "refusal", "GET /v1/sign-in/{provider}/callback", address=address_of(request.scope),
-            object=f"{provider}; {type(error).__name__}", status=error.status,
-        ))  # fmt: skip
-        response = RedirectResponse(_PROBLEM, 303)
+        response = _refused(request, provider, error)
     set_cookie(response, request, settings, "", _COOKIE, 0)  # a sign-in is finished once
     return response
 
@@ -114,20 +133,36 @@ async def _finished(
     claims, id_token = await provider.finish(
         _callback(request, name), code, str(kept["nonce"]), str(kept["verifier"])
     )
-    person_id = await as_owner(request.state.services, lambda connection: _found(
-        connection, claims, provider
-    ))  # fmt: skip
-    how = SignIn(claims.issuer, id_token=id_token)
-    secret = await open_session(request, person_id, how)
-    _record(request, Event(
-        "write", "GET /v1/sign-in/{provider}/callback", address=address_of(request.scope),
-        object=f"{name}; person {person_id}", status=303, person_id=person_id,
-    ))  # fmt: skip
+    rights = (provider.given.tenant, provider.given.role)
+    secret = await _session(request, claims, name, rights, id_token)
     return secret, path_of_ours(str(kept.get("next", "/")))
 
 
-def _found(connection: Connected, claims: Claims, provider: OpenIdProvider) -> int:
-    return person_of_claims(connection, claims, provider.given.tenant, provider.given.role)
+async def _session(
+    request: Request, claims: Claims, name: str, rights: Rights, id_token: str = ""
+) -> str:
+    """The secret of a new session of whoever the claims are about."""
+    tenant, role = rights
+
+    def find(connection: Connected) -> int:
+        return person_of_claims(connection, claims, tenant, role)
+
+    person_id = await as_owner(request.state.services, find)
+    how = SignIn(claims.issuer, id_token=id_token)
+    secret = await open_session(request, person_id, how)
+    _record(request, Event(
+        "write", _ACTION, address=address_of(request.scope), object=f"{name}; person {person_id}",
+        status=303, person_id=person_id,
+    ))  # fmt: skip
+    return secret
+
+
+def _refused(request: Request, name: str, error: HelixError) -> Response:
+    _record(request, Event(
+        "refusal", _ACTION, address=address_of(request.scope),
+        object=f"{name}; {type(error).__name__}", status=error.status,
+    ))  # fmt: skip
+    return RedirectResponse(_PROBLEM, 303)
 
 
 def _kept(request: Request) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from helix.serving.person_route import CurrentPerson, PersonRoute, as_owner
 from helix.serving.session_cookie import secret_of, set_cookie
 from helix.serving.sign_in_guard import SignInGuard
 from helix.serving.sse import TextJson
+from helix.settings import PROXY
 
 router = APIRouter(prefix="/v1", tags=["accounts"], route_class=PersonRoute)
 
@@ -67,6 +68,8 @@ async def ways(request: Request) -> dict[str, Any]:
     """`password`: with an address and a password; `providers` by `GET /v1/sign-in/{name}`."""
     settings = request.state.services.settings
     providers = [{"name": each.name, "title": each.title or each.name} for each in settings.oidc]
+    if settings.proxy_addresses:
+        providers.append({"name": PROXY, "title": "single sign-on"})
     return {"password": True, "providers": providers}
 
 
