@@ -66,12 +66,14 @@ class ApiKey:
 class KeyAccess:
     """The access that a key gives: to the documents of ``tenant``, for what its ``scopes`` allow.
 
+    ``id`` is None where it is no key, but a token by which a provider names ``person_id``.
+
     ``name`` is the key's, which may name a person; empty where it has none. A personal access
     token is that of ``person_id``, and has no scope that their role now has not. ``spaces`` are the
     ids of the only spaces that it opens; None: all that it may.
     """
 
-    id: int
+    id: int | None
     tenant: str
     scopes: frozenset[str]
     name: str = ""

@@ -64,9 +64,8 @@ class KeyVerifier:
         if key is None:
             return None
         claims = {"tenant_id": key.tenant, "key_id": key.id, "person_id": key.person_id}
-        return AccessToken(
-            token=token, client_id=f"key {key.id}", scopes=sorted(key.scopes), claims=claims
-        )
+        name = f"person {key.person_id}" if key.id is None else f"key {key.id}"
+        return AccessToken(token=token, client_id=name, scopes=sorted(key.scopes), claims=claims)
 
 
 class DocumentServer(MCPServer[Any]):

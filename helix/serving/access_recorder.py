@@ -41,8 +41,10 @@ class AccessRecorder:
             self.audit.record(event)
             self._has_pending.set()
 
-    def record_key_use(self, key_id: int, tenant: str, address: str) -> None:
-        """Record that a key was used."""
+    def record_key_use(self, key_id: int | None, tenant: str, address: str) -> None:
+        """Record that a key was used; None: it was none."""
+        if key_id is None:
+            return
         is_new = self._key_uses.note(key_id)
         if self._audited:
             self.audit.record_key_use(key_id, tenant, address)

@@ -18,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
-from helix.library.keys import KEY_SCOPES, access_of_key
+from helix.library.keys import KEY_SCOPES
 from helix.overload.entry import asker, place_for
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
@@ -27,6 +27,7 @@ from helix.serving.access_recorder import AccessRecorder
 from helix.serving.addresses import base_of
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import run_unless_disconnected
+from helix.serving.mcp_access import access_of_bearer
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -82,8 +83,9 @@ class McpEndpoint:
             await self._answer(manager, (caller, frozenset(user.scopes)), scope, receive, send)
 
         base = base_of(request, self._services.settings)
+        access = partial(access_of_bearer, self._services, request.state.providers, f"{base}{PATH}")
         guarded = RequireAuthMiddleware(opened, [], AnyHttpUrl(f"{base}{METADATA_PATH}"))
-        backend = BearerAuthBackend(KeyVerifier(partial(access_of_key, self._services.store)))
+        backend = BearerAuthBackend(KeyVerifier(access))
         chain = AuthenticationMiddleware(AuthContextMiddleware(guarded), backend=backend)
         await chain(scope, receive, send)
 
@@ -182,13 +184,18 @@ async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def protected_resource(request: Request) -> JSONResponse:
-    """RFC 9728: what a client needs to open /mcp, which is a key that it was given."""
+    """RFC 9728: what a client needs to open /mcp: a key that it was given, or a person's sign-in.
+
+    With HELIX_OIDC the providers are named, at which a client has somebody sign in.
+    """
     services: Services = request.state.services
     if services.settings.auth == "off":
         raise HTTPException(404, "no key is needed here")
+    signs_in = services.settings.oidc if services.settings.auth == "accounts" else ()
     return JSONResponse({
         "resource": f"{base_of(request, services.settings)}{PATH}",
         "resource_name": "Helix",
+        **({"authorization_servers": [each.issuer for each in signs_in]} if signs_in else {}),
         "scopes_supported": ["ask", "read"],
         "bearer_methods_supported": ["header"],
     })  # fmt: skip

@@ -6,6 +6,9 @@ where a token names one that is not known yet, so a provider may change them.
 
 from __future__ import annotations
 
+import math
+import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 _DISCOVERY = "/.well-known/openid-configuration"
 _SECONDS = 10.0
 _LEEWAY = 60
+_KEYS_SECONDS = 30.0
+"""The least time between two looks for new keys: anybody may name one that there is not."""
+_JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _ALGORITHMS = frozenset(
     "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split()
 )
@@ -107,6 +113,28 @@ class OpenIdProvider:
         made = await self._app.create_logout_url(back, id_token, client_id=self.given.client_id)
         return str(made["url"])
 
+    async def subject_of(self, token: str, audience: str) -> str | None:
+        """The subject of a JWT that is an access token to ``audience``; None: it is none of ours.
+
+        Raises:
+            UpstreamError: the provider did not answer.
+        """
+        from authlib.oauth2.claims import JWTClaims
+        from joserfc.errors import JoseError
+
+        if not _JWT.fullmatch(token):
+            return None
+        await self._load()
+        wanted = {**self._wanted(), "exp": {"essential": True}}
+        wanted["aud"] = {"essential": True, "values": [audience]}
+        try:
+            told = await self._asked(self._app.parse_id_token(
+                {"id_token": token}, None, wanted, JWTClaims, _LEEWAY
+            ))  # fmt: skip
+        except (JoseError, ValueError):
+            return None
+        return str(told["sub"])
+
     async def _load(self) -> dict[str, Any]:
         metadata: dict[str, Any] = await self._asked(self._app.load_server_metadata())
         if metadata.get("issuer") != self.given.issuer:
@@ -156,6 +184,14 @@ def _new_app(given: OidcProvider) -> AsyncOAuth2Mixin:
 
     class App(AsyncOAuth2Mixin, AsyncOpenIDMixin):  # type: ignore[misc]
         client_cls = AsyncOAuth2Client
+        fetched_at = -math.inf
+
+        async def fetch_jwk_set(self, force: bool = False) -> Any:
+            """The provider's keys; with ``force`` anew, unless that was done just now."""
+            now = time.monotonic()
+            renews = force and now - self.fetched_at > _KEYS_SECONDS
+            self.fetched_at = now if renews else self.fetched_at
+            return await super().fetch_jwk_set(force=renews)
 
     secret = given.client_secret.get_secret_value() if given.client_secret else None
     return App(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from helix.errors import HelixError
+from helix.library.keys import ROLE_SCOPES, KeyAccess
 from helix.library.people.groups import follow_claim
 from helix.library.people.members import memberships, set_role
 from helix.library.people.persons import add_person, checked_email, find_person
@@ -56,6 +57,21 @@ def person_of_claims(connection: Connected, claims: Claims, tenant: str, role: s
     if claims.groups is not None and tenant in member_of:
         follow_claim(connection, tenant, person_id, claims.issuer, claims.groups)
     return person_id
+
+
+def access_of_identity(
+    connection: Connected, issuer: str, subject: str, tenant: str
+) -> KeyAccess | None:
+    """The access of whoever ``issuer`` calls ``subject``, by their role; None: they have none.
+
+    It is to ``tenant`` where they are a member of that, else to the first by name.
+    """
+    row = connection.execute(sql.OF_IDENTITY, {"issuer": issuer, "subject": subject}).fetchone()
+    found = memberships(connection, int(row[0])) if row else []
+    if row is None or not found:
+        return None
+    member = next((each for each in found if each.tenant == tenant), found[0])
+    return KeyAccess(None, member.tenant, ROLE_SCOPES[member.role], person_id=int(row[0]))
 
 
 def _known(connection: Connected, claims: Claims) -> int | None:

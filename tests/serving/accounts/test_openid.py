@@ -238,6 +238,37 @@ def test_with_a_role_of_the_provider_strangers_become_members(
         assert browser.get("/v1/session").status_code == 401
 
 
+def test_mcp_names_its_providers_and_takes_their_tokens_for_itself_alone(
+    accounts: Accounts, provider: Provider
+) -> None:
+    client, resource = accounts.browser(), f"{accounts.address}/mcp"
+    named = client.get("/.well-known/oauth-protected-resource/mcp").json()
+    assert (named["resource"], named["authorization_servers"]) == (resource, [provider.url])
+    sign_in(accounts, provider, {"sub": "a-1"})
+    sign_in(accounts, provider, {"sub": "c-1", "email": "cat@example.com"})
+    now = int(time.time())
+    good = {"iss": provider.url, "aud": resource, "sub": "c-1", "iat": now, "exp": now + 300}
+
+    def called(change: dict[str, Any], key: str = "one") -> int:
+        provider.claims = {k: v for k, v in {**good, **change}.items() if v is not None}
+        provider.signs = key
+        headers = {"Authorization": f"Bearer {provider.id_token()}",
+                   "Accept": "application/json, text/event-stream"}  # fmt: skip
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        return client.post("/mcp", json=body, headers=headers).status_code
+
+    assert called({}) == 200
+    wrong: list[dict[str, Any]] = [
+        {"aud": "helix"}, {"aud": None}, {"iss": "https://evil.example"}, {"exp": now - 3600},
+        {"exp": None}, {"sub": "stranger"}, {"sub": None},
+    ]  # fmt: skip
+    assert [called(change) for change in wrong] == [401] * len(wrong)
+    assert called({}, "two") == 401
+    accounts.sql("UPDATE people SET disabled_at = now() WHERE email = 'cat@example.com'")
+    assert called({}) == 401
+    assert called({"sub": "a-1"}) == 200
+
+
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
