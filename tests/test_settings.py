@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -152,6 +153,7 @@ def _written(value: object) -> str:
     return f"{value:g}" if isinstance(value, bool | float) else str(value)
 
 
+@cache
 def _documented() -> dict[str, tuple[str, str]]:
     """Default and meaning of each variable of docs/settings.md, which has each once."""
     rows = re.findall(r"^\| (`[A-Z].*?) \| (.*?) \| (.*) \|$", _text("docs/settings.md"), re.M)
@@ -160,6 +162,7 @@ def _documented() -> dict[str, tuple[str, str]]:
     return dict(found)
 
 
+@cache
 def _examples() -> dict[str, tuple[str, str]]:
     """Value and comment of each variable of .env.example, the last of them where it has two."""
     lines = re.findall(r"^(?:# )?([A-Z_]+)=(\S*)(?: +# (.*))?$", _text(".env.example"), re.M)

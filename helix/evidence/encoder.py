@@ -6,7 +6,7 @@ It is MiniLM, fine-tuned by ``evals.evidence.train``; its weights, 22 MB, are re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,9 @@ from helix.evidence.words import Floats
 WEIGHTS = Path(__file__).with_name("encoder.npz")
 MOST_QUESTION, MOST_HEADINGS, MOST_UNIT = 36, 12, 80
 """Tokens that are read of a question, of headings and of one unit; the rest is cut off."""
+_KEPT = 256  # readings, of 30 kB at most: a question that is asked again finds the same passages
+
+_Spans = tuple[tuple[int, int], ...]
 
 
 class Stretch(NamedTuple):
@@ -35,19 +38,23 @@ class Encoder:
         self._unit = arrays["unit"].astype(np.float32)
         self._unit_bias = arrays["unit_bias"].astype(np.float32)
         self.tokens, self.tokenizer = self._transformer.tokens, self._transformer.tokenizer
+        self._read = lru_cache(_KEPT)(self._read_anew)
 
     def log_odds(self, question: Ids, stretches: Sequence[Stretch]) -> list[Floats]:
         """For each stretch the log-odds that each of its units answers ``question``.
 
-        They are relative: to one another and to 0, that nothing there answers.
+        They are relative: to one another and to 0, that nothing there answers. Nobody may change
+        them, for the same tokens are read once.
         """
-        if not stretches:
+        return self._read(tuple(self._pair(question, one) for one in stretches))
+
+    def _read_anew(self, read: tuple[tuple[Pair, _Spans], ...]) -> list[Floats]:
+        if not read:
             return []
-        read = [self._pair(question, one) for one in stretches]
         rows = self._transformer.rows([pair for pair, _ in read])
         return [self._units(rows[row], spans) for row, (_, spans) in enumerate(read)]
 
-    def _pair(self, question: Ids, one: Stretch) -> tuple[Pair, list[tuple[int, int]]]:
+    def _pair(self, question: Ids, one: Stretch) -> tuple[Pair, _Spans]:
         end = self._transformer.end
         ids = [self._transformer.start, *question[:MOST_QUESTION], end]
         ids += [*one.headings[:MOST_HEADINGS], end]
@@ -55,7 +62,7 @@ class Encoder:
         for unit in one.units:
             spans.append((len(ids), len(ids) + len(unit[:MOST_UNIT])))
             ids += unit[:MOST_UNIT]
-        return Pair([*ids, end], start), spans
+        return Pair((*ids, end), start), tuple(spans)
 
     def _units(self, rows: Floats, spans: Sequence[tuple[int, int]]) -> Floats:
         read = np.stack([pooled(rows[start:end]) for start, end in spans])

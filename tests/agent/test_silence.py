@@ -22,11 +22,14 @@ from helix.settings import load_settings
 from helix.storage import connections
 from tests.agent.test_faults import broken_at
 from tests.agent.test_stream import ENOUGH, SAID, named, searching, text_of, told
+from tests.support.busy_machine import bound
 from tests.support.query_service import post
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer as Said
 from tests.support.wire.gemini_replies import Hang, Vectors
 
+LIMITED = Bounds(seconds=min(bound(2.0), 15.0))
+"""Bounds within which a search ends, also on a busy machine, and a silent model is waited out."""
 KNOWN, UNKNOWN = "request a refund within days of purchase", "chess tournament of Reykjavik"
 
 
@@ -85,7 +88,7 @@ async def test_an_embedding_service_that_hangs_costs_its_call_and_no_other(
     mark = f"hang {served}"
     turns = (searching(f"{KNOWN} {mark}"), searching(f"standard parcels Norway {mark}"), ENOUGH)
     wire.script(*turns, SAID, on="generate")
-    bounds = Bounds(tool_seconds=1.0)
+    bounds = Bounds(tool_seconds=min(bound(1.0), 10.0))
     if not served:
         with pytest.raises(UpstreamError):
             await answered(services, f"How long do refunds take? {mark}", bounds)
@@ -94,14 +97,14 @@ async def test_an_embedding_service_that_hangs_costs_its_call_and_no_other(
     assert answer.text.startswith("Refunds take 30 days [1]") and answer.citations
     assert answer.retrieval.gathered
     failures = [call.failure for call in answer.retrieval.gathered.calls]
-    assert failures == ["", "The tool took longer than 1 seconds."]
+    assert failures == ["", f"The tool took longer than {bounds.tool_seconds:g} seconds."]
 
 
 async def test_a_time_limit_with_passages_that_the_gate_refuses_is_the_refusal(
     services: Services, wire: GeminiWire
 ) -> None:
     wire.script(searching(UNKNOWN), Hang(), on="generate")
-    answer = await answered(services, f"Who won the {UNKNOWN}?", Bounds(seconds=2.0))
+    answer = await answered(services, f"Who won the {UNKNOWN}?", LIMITED)
     assert answer.text == REFUSAL and answer.reason == "below_gate" and not answer.citations
     assert answer.retrieval.gathered and answer.retrieval.gathered.ended == "seconds"
 
@@ -111,6 +114,6 @@ async def test_a_time_limit_is_an_answer_from_what_there_is(
     services: Services, wire: GeminiWire, turns: tuple[Said, ...]
 ) -> None:
     wire.script(*turns, Hang(), SAID, on="generate")
-    answer = await answered(services, f"How may one {KNOWN}?", Bounds(seconds=2.0))
+    answer = await answered(services, f"How may one {KNOWN}?", LIMITED)
     assert answer.text.startswith("Refunds take 30 days [1]") and answer.citations
     assert answer.retrieval.gathered and answer.retrieval.gathered.ended == "seconds"

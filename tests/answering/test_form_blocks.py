@@ -164,7 +164,7 @@ _blocks = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(
     st.lists(_blocks, max_size=5), st.booleans(), st.permutations(["kind", "text", "sources"]),
     st.integers(0, 2**32),

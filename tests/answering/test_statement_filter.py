@@ -100,9 +100,25 @@ _texts = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=150)
-@given(_texts, st.booleans(), st.booleans(), st.integers(0, 2**32))
+_drawn = given(_texts, st.booleans(), st.booleans(), st.integers(0, 2**32))
+
+
+@settings(max_examples=40)
+@_drawn
 def test_no_cut_changes_what_is_sent(text: str, withholds: bool, cites: bool, seed: int) -> None:
+    _check_cuts(text, withholds, cites, seed)
+
+
+@pytest.mark.soak
+@settings(max_examples=600)
+@_drawn
+def test_no_cut_of_hundreds_of_texts_changes_what_is_sent(
+    text: str, withholds: bool, cites: bool, seed: int
+) -> None:
+    _check_cuts(text, withholds, cites, seed)
+
+
+def _check_cuts(text: str, withholds: bool, cites: bool, seed: int) -> None:
     whole = passed([text], withholds=withholds, cites=cites)
     assert passed(list(text), withholds=withholds, cites=cites) == whole
     assert passed(cut(text, random.Random(seed)), withholds=withholds, cites=cites) == whole

@@ -72,7 +72,7 @@ async def _restored(url: str, target: str, target_url: str, file: Path, count: i
 async def test_search_and_receipts_are_the_same_after(
     database_url: str, bare_database_url: str, tmp_path: Path
 ) -> None:
-    await _restored(database_url, bare_database_url, bare_database_url, tmp_path / "b", 30)
+    await _restored(database_url, bare_database_url, bare_database_url, tmp_path / "b", 8)
     again = helix("restore", str(tmp_path / "b"), DATABASE_URL=bare_database_url)
     assert again.returncode == 1 and "is not empty" in again.stderr
     assert again.stderr.count("\n") == 1

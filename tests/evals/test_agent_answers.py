@@ -98,8 +98,8 @@ async def check_answers(settings: Settings, count: int) -> Counter[str]:
 
 
 async def test_every_answer_is_of_its_ledger_and_of_stored_bytes(settings: Settings) -> None:
-    kinds = await check_answers(settings, 30)
-    assert kinds["answered"] >= 15 and kinds["computed"] >= 5 and kinds["refused"]
+    kinds = await check_answers(settings, 15)
+    assert kinds["answered"] >= 7 and kinds["computed"] >= 2 and kinds["refused"]
 
 
 @pytest.mark.soak

@@ -68,15 +68,15 @@ def test_the_command_asks_and_writes_every_report(
     names = ("json", "html", "markdown", "baseline", "last")
     files = {name: tmp_path / name for name in names}
     given = [text for name in names[:3] for text in (f"--{name}", str(files[name]))]
-    given += ["--tag", "smoke", "--last", str(files["last"]), "--baseline", str(files["baseline"])]
+    given += ["--tag", "table", "--last", str(files["last"]), "--baseline", str(files["baseline"])]
     assert main([*given, "--save-baseline"]) == 0
     assert main(given) == 0
     printed = capsys.readouterr().out
-    assert "refund-window" in printed and "citation precision" in printed
+    assert "report-flow-sensors" in printed and "citation precision" in printed
     assert "as the baseline" in printed
     report = json.loads(files["json"].read_text())
     assert {case["id"] for case in report["cases"]} == {
-        case.id for case in suite.cases if "smoke" in case.tags
+        case.id for case in suite.cases if "table" in case.tags
     }
     assert report["failed"] == [] and report["judges"] == ["offline"]
     assert report["comparison"] == {

@@ -280,7 +280,9 @@ def test_a_key_is_asked_for_and_its_scopes_hold(keyed: httpx.Client, keys: dict[
 
 
 def test_a_large_document_is_read_in_parts(client: httpx.Client, module_database_url: str) -> None:
-    text = "\n\n".join(f"Line {n} of the long list of lamps." for n in range(4000))
+    lines = [f"Line {n} of the long list of lamps." for n in range(4000)]
+    # a paragraph is a chunk, and it is the document that has to be long
+    text = "\n\n".join("\n".join(lines[at : at + 500]) for at in range(0, len(lines), 500))
     with a_store(module_database_url) as store:
         number = store_text(store, "long/list.md", "Long list", text)
 

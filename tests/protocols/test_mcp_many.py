@@ -17,7 +17,7 @@ from tests.support.service_process import eventually
 
 _ACCEPTED = {"Accept": "application/json, text/event-stream"}
 _OF_THE_SDK = ("mcp.", "anyio.streams.")
-_WARM = 20
+_WARM = 8
 
 
 def _call(client: httpx.Client, number: int) -> None:
@@ -66,7 +66,7 @@ def _left_of(client: httpx.Client, count: int) -> tuple[Counter[str], int]:
 
 
 def test_no_session_is_left_of_a_call(client: httpx.Client) -> None:
-    left, _ = _left_of(client, 40)
+    left, _ = _left_of(client, 16)
     assert left == Counter()
 
 

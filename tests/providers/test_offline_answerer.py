@@ -214,7 +214,7 @@ def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
     assert "within 30 days" in ask(question, REFUNDS, follows="Are refunds accepted?", said=said)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.lists(

@@ -117,7 +117,7 @@ async def test_a_question_that_names_a_document_is_embedded_once_while_the_names
 
     async def embedding(self: WordEmbedding, query: str) -> list[float]:
         events.append("embed")
-        async with asyncio.timeout(5):  # the names do not wait for the vector
+        async with asyncio.timeout(60):  # the names do not wait for the vector
             await looked_up.wait()
         return await embed(self, query)
 

@@ -53,10 +53,25 @@ def _cost(server: httpx.Client, entrance: str, filler: str, length: int) -> floa
     return took
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("entrance", ENTRANCES)
-def test_the_work_grows_with_the_length(server: httpx.Client, entrance: str) -> None:
-    for filler in FILLERS:
+def _check_growth(server: httpx.Client, entrance: str, fillers: list[str]) -> None:
+    for filler in fillers:
         costs = [_cost(server, entrance, filler, length) for length in LENGTHS]
         for shorter, longer in pairwise(costs):
             assert grows_linearly(shorter, longer), (entrance, filler, costs)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("place", "entrance"), enumerate(ENTRANCES), ids=ENTRANCES)
+def test_the_work_grows_with_the_length(server: httpx.Client, place: int, entrance: str) -> None:
+    """Three kinds of filler at each entrance, others at the next: all kinds come in six times."""
+    kinds = [*FILLERS]
+    _check_growth(server, entrance, [kinds[(place + step) % 12] for step in (0, 4, 8)])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_the_work_of_every_filler_grows_with_the_length(
+    server: httpx.Client, entrance: str
+) -> None:
+    _check_growth(server, entrance, [*FILLERS])

@@ -61,18 +61,22 @@ def keyed(module_database_url: str) -> Iterator[Keyed]:
         yield Keyed(client, keys)
 
 
-def _check_tenant(keyed: Keyed, tenant: str, other: str) -> None:
-    """Send a request of every route with every kind of key of ``tenant``."""
-    for (method, template), request in ROUTES.items():
+def _check_tenant(keyed: Keyed, tenant: str, other: str, *, each: bool) -> None:
+    """Send a request of every route with every scope of ``tenant``.
+
+    With ``each`` also with every kind of key that opens nothing; else with one of those a route.
+    """
+    for place, ((method, template), request) in enumerate(ROUTES.items()):
         sent, needed = request(Ids()), NEEDED[method, template]
         path = path_of(template, Ids())
         at = (method, template, tenant)
-        for kind in SHUT_OUT:
+        for kind in SHUT_OUT if each else (SHUT_OUT[place % len(SHUT_OUT)],):
             told = keyed.send(method, path, keyed.keys.get((tenant, kind)), **sent)
             assert told.status_code == 401, (at, kind, told.text)
-        for scope in KEY_SCOPES:
+        for scope in KEY_SCOPES if each else (KEY_SCOPES[place % len(KEY_SCOPES)],):
             theirs = keyed.send(method, path, keyed.keys[other, scope], **naming(sent, tenant))
             assert theirs.status_code == 403, (at, "another's", scope, theirs.text)
+        for scope in KEY_SCOPES:
             told = keyed.send(method, path, keyed.keys[tenant, scope], **sent)
             if needed in (None, scope):
                 assert told.status_code not in (401, 403, 429, 500, 502, 503), (
@@ -86,13 +90,13 @@ def _check_tenant(keyed: Keyed, tenant: str, other: str) -> None:
 
 def test_who_gets_in_with_which_key(keyed: Keyed) -> None:
     assert set(NEEDED) - set(ROUTES) == {("GET", "/docs"), ("GET", "/openapi.json")}
-    _check_tenant(keyed, TENANTS[0], TENANTS[1])
+    _check_tenant(keyed, TENANTS[0], TENANTS[1], each=False)
 
 
 @pytest.mark.soak
 def test_who_gets_in_with_which_key_of_any_tenant(keyed: Keyed) -> None:
     for tenant, other in zip(TENANTS, (*TENANTS[1:], TENANTS[0]), strict=True):
-        _check_tenant(keyed, tenant, other)
+        _check_tenant(keyed, tenant, other, each=True)
 
 
 def _fuzzed(draw: random.Random) -> tuple[str, str, dict[str, Any]]:
@@ -138,7 +142,7 @@ def _fuzz(keyed: Keyed, seed: int, count: int) -> Counter[int]:
 
 
 def test_requests_made_at_random_are_answered_or_refused(keyed: Keyed) -> None:
-    statuses = _fuzz(keyed, 1, 300)
+    statuses = _fuzz(keyed, 1, 120)
     assert {200, 400, 401, 403, 404} <= set(statuses)
     assert keyed.client.get("/readyz").json() == {"ready": True}
 

@@ -19,16 +19,10 @@ from tests.support.repository import ROOT
 from tests.support.service_process import Service, eventually, run, serving
 
 QUESTIONS = (
-    "How long do I have to request a refund?",
     "Can gift cards be refunded?",
-    "What does express shipping cost?",
-    "How long is the warranty on electrical items?",
-    "What should I do if a parcel arrives damaged?",
     "How long does the inspection of a returned item take?",
     "To which countries outside the European Union do you ship?",
-    "Who pays for the return of a faulty item?",
-    "When does an express parcel arrive?",
-    "Can personalised items be refunded?",
+    "What does express shipping cost?",
 )
 ENDLESS = {"ignore_eos": True}
 
@@ -36,6 +30,13 @@ ENDLESS = {"ignore_eos": True}
 @pytest.fixture(scope="module")
 def llama() -> Iterator[LlamaServer]:
     with llama_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def endless() -> Iterator[LlamaServer]:
+    """A server whose model never ends by itself."""
+    with llama_server(sampling=ENDLESS) as server:
         yield server
 
 
@@ -73,7 +74,7 @@ def _token_frames(content: bytes) -> list[str]:
 
 
 @pytest.mark.timeout(600)
-def test_ten_answers_stream_and_end_as_the_model_ends_them(service: Service) -> None:
+def test_answers_stream_and_end_as_the_model_ends_them(service: Service) -> None:
     whole, frames = 0, []
     for question in QUESTIONS:
         response = httpx.get(f"{service.url}/ask", params={"q": question}, timeout=110)
@@ -90,11 +91,10 @@ def test_ten_answers_stream_and_end_as_the_model_ends_them(service: Service) -> 
     assert min(frames) > 0 and max(frames) > 10
 
 
-def test_an_answer_that_meets_its_limit_is_cut(database: dict[str, str]) -> None:
-    with (
-        llama_server(sampling=ENDLESS) as llama,
-        answering(database, llama, answer_tokens=60) as service,
-    ):
+def test_an_answer_that_meets_its_limit_is_cut(
+    database: dict[str, str], endless: LlamaServer
+) -> None:
+    with answering(database, endless, answer_tokens=30) as service:
         response = httpx.get(f"{service.url}/ask", params={"q": QUESTIONS[0]}, timeout=110)
         assert response.status_code == 200 and _token_frames(response.content)
         assert b"event: citations" not in response.content
@@ -103,12 +103,14 @@ def test_an_answer_that_meets_its_limit_is_cut(database: dict[str, str]) -> None
         assert "raise HELIX_ANSWER_TOKENS" in whole.json()["error"]
 
 
-def test_a_client_that_leaves_ends_the_writing(database: dict[str, str]) -> None:
-    with llama_server(sampling=ENDLESS) as llama, answering(database, llama, 2000) as service:
+def test_a_client_that_leaves_ends_the_writing(
+    database: dict[str, str], endless: LlamaServer
+) -> None:
+    with answering(database, endless, 2000) as service:
         with httpx.stream(
             "GET", f"{service.url}/ask", params={"q": QUESTIONS[0]}, timeout=110
         ) as response:
             assert next(response.iter_lines()).startswith('data: {"t"')
-            assert llama.generating()
-        assert eventually(lambda: not llama.generating())
-        assert "cancel" in llama.log.read_text()
+            assert endless.generating()
+        assert eventually(lambda: not endless.generating())
+        assert "cancel" in endless.log.read_text()

@@ -152,7 +152,7 @@ async def until(services: Services, wanted: object) -> None:
 
 async def test_a_service_that_costs_money_is_not_asked_unasked(database_url: str) -> None:
     async with services(database_url, suggestions="off") as opened:
-        async with asyncio.timeout(5):  # it ends at once
+        async with asyncio.timeout(60):  # it ends at once
             await suggest(opened)
 
 

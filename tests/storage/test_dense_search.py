@@ -29,8 +29,8 @@ POLICY = record("policy.txt", "Refunds take thirty days.\n\nShipping is free.\n\
 QUESTION = word_vector("How long do refunds take?")
 
 
-@pytest.fixture
-def crowded(database_url: str) -> str:
+@pytest.fixture(scope="module")
+def crowded(module_database_url: str) -> str:
     """A big document of random directions around the question's, and a small one opposite to it.
 
     Only the vector index can serve a search here, filtered or not.
@@ -39,7 +39,7 @@ def crowded(database_url: str) -> str:
     question = np.asarray(QUESTION)
     big = random.standard_normal((900, 1536)) / np.sqrt(1536) + question / 2
     small = random.standard_normal((12, 1536)) / np.sqrt(1536) - question / 2
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
         name = sql.Identifier(connection.info.dbname)
         connection.execute(sql.SQL("ALTER DATABASE {} SET enable_seqscan = off").format(name))
         connection.execute(
@@ -47,12 +47,12 @@ def crowded(database_url: str) -> str:
             " DROP CONSTRAINT chunks_tenant_id_node_id_key"
         )
         assert index.drop_if_empty(connection)
-        store = ChunkStore(database_url, IDENTITY)
+        store = ChunkStore(module_database_url, IDENTITY)
         store.add([foreign_node("big", place, vector) for place, vector in enumerate(big)])
         store.add([foreign_node("small", place, vector) for place, vector in enumerate(small)])
         store.connections.close_writing()
         assert index.build_if_missing(connection)
-    return database_url
+    return module_database_url
 
 
 async def test_one_document_is_searched_exactly(crowded: str) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -54,8 +55,9 @@ def processes(folder: Path) -> dict[str, psutil.Process]:
         words = supervisor.info["cmdline"] or []
         if "helix.providers.local_models.supervisor" in words and str(folder) in " ".join(words):
             found["supervisor"] = supervisor
-            for child in supervisor.children():
-                found["server"] = child
+            with suppress(psutil.NoSuchProcess):  # it ended since it was listed
+                for child in supervisor.children():
+                    found["server"] = child
     return found
 
 

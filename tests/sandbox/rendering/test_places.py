@@ -44,7 +44,7 @@ async def test_no_place_is_lost_whoever_gives_up() -> None:
 
     await come_and_leave(ask, chance, 200)
     assert (draw.most_at_once, draw.at_once) == (3, 0)
-    async with asyncio.timeout(5), AsyncExitStack() as stack:
+    async with asyncio.timeout(60), AsyncExitStack() as stack:
         for _ in range(3):  # all three are there: each is taken and kept
             await stack.enter_async_context(places.one("d"))
 
