@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from helix.domain.conditions import Condition
+from helix.domain.conditions import Condition, conditions_of
 from helix.errors import BadRequest
 
 DEFAULT_TENANT = "default"
 _MOST_TAGS = 50
 NARROWING = ("document_ids", "source_prefix", "tags", "since", "until", "company", "kind")
+_TIMES = ("since", "until")
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}")
 
 
@@ -95,6 +96,17 @@ class Scope:
         }
         conditions = [one.to_json() for one in self.metadata]
         return fields | ({"metadata": conditions} if conditions else {})
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any], tenant: str) -> Scope:
+        """The scope of ``to_json``; a field that an older release did not have narrows nothing."""
+        fields: dict[str, Any] = {"metadata": conditions_of(told.get("metadata") or ())}
+        for name in NARROWING:
+            value = told.get(name)
+            if value is not None and name in _TIMES:
+                value = datetime.fromisoformat(value)
+            fields[name] = tuple(value) if isinstance(value, list) else value
+        return cls(tenant, **fields)
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
         for name in NARROWING:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from helix.domain.conditions import conditions_of
 from helix.domain.names import company_keys, kind_key
-from helix.domain.scope import Scope
+from helix.domain.scope import NARROWING, Scope
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "tags": tuple,
+    "since": datetime.fromisoformat,
+    "until": datetime.fromisoformat,
+    "company": lambda name: tuple(company_keys(name)),
+    "kind": kind_key,
+    "metadata": conditions_of,
+}
+"""The filters whose field of a Scope is not their JSON as it is."""
+_FILTERS = (*(name for name in NARROWING if name != "document_ids"), "metadata")
 
 
 def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
@@ -18,19 +29,9 @@ def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
     nothing.
     """
     ids, filters = stored.get("document_ids"), stored.get("filters") or {}
-    tags, company, kind = (filters.get(name) for name in ("tags", "company", "kind"))
-    return Scope(
-        tenant,
-        None if ids is None else tuple(ids),
-        filters.get("source_prefix"),
-        None if tags is None else tuple(tags),
-        _time(filters.get("since")),
-        _time(filters.get("until")),
-        tuple(company_keys(company)) if company else None,
-        kind_key(kind) if kind else None,
-        metadata=conditions_of(filters.get("metadata") or ()),
-    )
-
-
-def _time(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    fields = {
+        name: _READ[name](filters[name]) if name in _READ else filters[name]
+        for name in _FILTERS
+        if filters.get(name)
+    }
+    return Scope(tenant, None if ids is None else tuple(ids), **fields)

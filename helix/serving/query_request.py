@@ -22,8 +22,8 @@ from pydantic import (
 
 from helix.answering.question import Mode
 from helix.domain.conditions import MOST_CONDITIONS, conditions_of
-from helix.domain.names import company_keys, kind_key
 from helix.domain.scope import Scope, checked_tags, tenant_name
+from helix.domain.stored_scope import scope_of_stored
 from helix.errors import BadRequest
 
 MAX_BYTES = 2**20
@@ -186,18 +186,7 @@ class QueryRequest(BaseModel):
 
     def scope(self, tenant: str) -> Scope:
         """The documents of ``tenant`` that it may be answered from."""
-        filters = self.filters or Filters()
-        return Scope(
-            tenant,
-            None if self.document_ids is None else tuple(self.document_ids),
-            filters.source_prefix,
-            filters.tags,
-            filters.since,
-            filters.until,
-            tuple(company_keys(filters.company)) if filters.company else None,
-            kind_key(filters.kind) if filters.kind else None,
-            metadata=conditions_of(filters.metadata or ()),
-        )
+        return scope_of_stored(stored_scope(self.document_ids, self.filters), tenant)
 
 
 def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dict[str, Any]:

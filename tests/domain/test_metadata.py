@@ -171,6 +171,17 @@ def test_a_scope_keeps_its_conditions_as_json() -> None:
     assert not Scope("acme").narrowed and "metadata" not in Scope("acme").to_json()
 
 
+def test_a_scope_is_read_back_from_the_json_of_a_receipt() -> None:
+    since = datetime(2026, 1, 31, 9, tzinfo=UTC)
+    full = Scope(
+        "acme", (7,), "upload:", ("a", "b"), since, since, ("acme", "acme inc"), "kind:10-q",
+        metadata=conditions_of([{"key": "year", "op": ">=", "value": 2024}]),
+    )  # fmt: skip
+    assert Scope.of_json(full.to_json(), "acme") == full
+    assert Scope.of_json(Scope().to_json(), "acme") == Scope("acme")
+    assert Scope.of_json({"document_ids": [7]}, "acme") == Scope("acme", (7,))  # of an old release
+
+
 def test_what_looks_like_a_number_is_one_however_long() -> None:
     assert inferred("x", "9007199254740992") == 2.0**53
     assert inferred("x", "9007199254740993" + "0") == "90071992547409930"

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from helix.answering.answer import Answer
@@ -15,7 +14,6 @@ from helix.answering.question import Question, ReadQuestion
 from helix.conversations.questions import Before, before_answer
 from helix.conversations.receipts.receipt import Configuration, Json, digest, receipt_of
 from helix.conversations.receipts.stored_sources import rebuild_prompt
-from helix.domain.conditions import conditions_of
 from helix.domain.context import Source
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
@@ -117,24 +115,6 @@ def _compared(receipt: Mapping[str, Any]) -> Json:
     return {"answer": receipt["answer"], "reason": receipt["reason"], "citations": citations}
 
 
-def scope_of(receipt: Mapping[str, Any], tenant: str) -> Scope:
-    """The documents that the question of a receipt was asked of."""
-    scope = receipt["scope"]
-    # a receipt of an older release has no company
-    ids, tags, company = (
-        None if scope.get(name) is None else tuple(scope[name])
-        for name in ("document_ids", "tags", "company")
-    )
-    since, until = (
-        scope[name] and datetime.fromisoformat(scope[name]) for name in ("since", "until")
-    )
-    kind = scope.get("kind")
-    conditions = conditions_of(scope.get("metadata") or ())
-    return Scope(
-        tenant, ids, scope["source_prefix"], tags, since, until, company, kind, metadata=conditions
-    )
-
-
 async def _ask_again(
     pipeline: AnswerPipeline,
     receipt: Mapping[str, Any],
@@ -143,7 +123,7 @@ async def _ask_again(
     before: Before | None,
 ) -> Answer:
     question = Question(
-        receipt["question"], scope_of(receipt, tenant), receipt["top_k"],
+        receipt["question"], Scope.of_json(receipt["scope"], tenant), receipt["top_k"],
         model=_model_of(pipeline, receipt),
         mode="write" if receipt.get("mode") == "write" else "answer",
         marks=receipt.get("cite") == "proof",
