@@ -9,7 +9,10 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from helix.library.people.invitations import first_link, link_to
-from tests.browser.conftest import serious, serving, watched
+from helix.library.people.members import set_role
+from helix.library.people.passwords import hashed
+from helix.library.people.persons import add_person
+from tests.browser.conftest import choose, serious, serving, watched
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +72,34 @@ def test_signing_in_leads_to_a_path_of_this_server_alone(
             wanted,
         )
         assert found == "/"
+
+
+def test_an_account_has_its_sessions_tokens_and_a_way_out(
+    context: BrowserContext, guarded: str, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        person = add_person(connection, "bob@example.com", "Bob", hashed("correct horse"))
+        set_role(connection, "acme", person, "editor")
+    with watched(context, guarded, "web/sign-in.html?next=/web/accounts/index.html") as page:
+        page.get_by_label("E-mail address").fill("bob@example.com")
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("Bob, editor of acme")).to_be_visible()
+        expect(page.get_by_text("This browser")).to_be_visible()
+        page.get_by_label("Name of a new token").fill("laptop")
+        page.get_by_label("read documents").check()
+        expect(page.get_by_label("look at the server")).to_have_count(0)
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.get_by_role("status").filter(has_text="hx_")).to_be_visible()
+        assert serious(page) == []
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": 360, "height": 740})
+        assert serious(page) == []
+        page.get_by_role("button", name="Revoke laptop").click()
+        expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(0)
+        page.goto(f"{guarded}/")
+        choose(page, "Settings")
+        expect(page.get_by_label("Tenant")).to_have_count(0)
+        page.get_by_role("link", name="Your account").click()
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url("**/web/sign-in.html")

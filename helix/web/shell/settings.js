@@ -10,11 +10,12 @@ import { THEMES, useTheme } from "./theme-choice.js";
 
 export function Settings({ open, onClose }) {
   const { tenant, key, judge } = useStore(session);
+  const { auth } = useAbout();
   const [theme, chooseTheme] = useTheme();
   const save = (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
-    if (!key) chooseTenant(String(form.get("tenant")).trim());
+    if (form.has("tenant")) chooseTenant(String(form.get("tenant")).trim());
     chooseJudge(form.has("judge"));
     chooseTheme(form.get("theme"));
     onClose();
@@ -22,6 +23,7 @@ export function Settings({ open, onClose }) {
   return html`<${Dialog} title="Settings" open=${open} onClose=${onClose}>
     <form class="form" onSubmit=${save}>
       ${key ? html`<${Key} onClose=${onClose} />`
+        : auth === "accounts" ? html`<p><a href="/web/accounts/index.html">Your account</a>: sessions, tokens, password, signing out.</p>`
         : html`<label class="field">Tenant
             <input name="tenant" value=${tenant} placeholder="default" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.@\\-]{0,99}" /></label>
             <p class="hint">The tenant whose documents you ask. Letters, digits and _ . @ -; empty means “default”.</p>`}

@@ -1,0 +1,101 @@
+// One's account: the browsers that one is signed in with, personal access tokens, the password.
+import { request } from "./requests.js";
+
+const SIGN_IN = "/web/sign-in.html";
+const WORDS = { ask: "ask questions", read: "read documents", write: "change documents", admin: "look at the server" };
+const part = (id) => document.getElementById(id);
+const day = (text) => new Date(text).toLocaleDateString();
+
+part("out").addEventListener("click", () => attempt(async () => {
+  const { next } = await request("DELETE", "/v1/session");
+  location.replace(next ?? SIGN_IN);
+}));
+
+part("tenant").addEventListener("change", ({ target }) => attempt(async () => {
+  await request("PATCH", "/v1/session", { tenant: target.value });
+  await load();
+}));
+
+onSubmit("make", async (form) => {
+  const scopes = [...form.querySelectorAll(":checked")].map(({ value }) => value);
+  const { token } = await request("POST", "/v1/account/tokens", { name: form.elements.name.value, scopes });
+  part("made").textContent = `Shown this once: ${token}`;
+  part("made").hidden = false;
+  form.reset();
+  await listTokens();
+});
+
+onSubmit("change", async (form) => {
+  const { old, fresh } = form.elements;
+  await request("PATCH", "/v1/account", { old_password: old.value, password: fresh.value });
+  form.reset();
+  part("changed").textContent = "Changed. You are signed out everywhere else.";
+  await listSessions();
+});
+
+await attempt(load);
+
+async function load() {
+  const { person, tenant, role, tenants, scopes } = await request("GET", "/v1/session");
+  part("who").textContent = `${person.name || person.email}, ${role} of ${tenant}`;
+  part("tenant").replaceChildren(...tenants.map((one) => new Option(one.tenant, one.tenant, false, one.tenant === tenant)));
+  part("tenant-field").hidden = tenants.length < 2;
+  part("scopes").replaceChildren(part("scopes").firstElementChild, ...scopes.map(choice));
+  await Promise.all([listSessions(), listTokens()]);
+}
+
+function choice(scope) {
+  const label = document.createElement("label");
+  const box = Object.assign(document.createElement("input"), { type: "checkbox", value: scope, checked: scope === "ask" });
+  label.append(box, ` ${WORDS[scope]}`);
+  return label;
+}
+
+async function listSessions() {
+  const { sessions } = await request("GET", "/v1/account/sessions");
+  part("sessions").replaceChildren(...sessions.map((one) => row(
+    `${one.client || "a browser"} · ${one.address} · ${day(one.used_at)}`,
+    one.current ? null : "Sign out there", () => `/v1/account/sessions/${one.id}`, listSessions, one.current && "This browser",
+  )));
+}
+
+async function listTokens() {
+  const { tokens } = await request("GET", "/v1/account/tokens");
+  part("tokens").replaceChildren(...tokens.map((one) => row(
+    `${one.name} · ${one.hint}… · ${one.scopes.join(", ")}`, `Revoke ${one.name}`, () => `/v1/account/tokens/${one.id}`, listTokens,
+  )));
+}
+
+function row(text, action, place, again, note = "") {
+  const item = Object.assign(document.createElement("li"), { className: "account-row" });
+  const words = Object.assign(document.createElement("span"), { textContent: text });
+  item.append(words);
+  if (note) item.append(Object.assign(document.createElement("strong"), { textContent: note }));
+  if (action) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: action });
+    button.addEventListener("click", () => attempt(async () => {
+      await request("DELETE", place());
+      await again();
+    }));
+    item.append(button);
+  }
+  return item;
+}
+
+function onSubmit(id, work) {
+  part(id).addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt(() => work(part(id)));
+  });
+}
+
+async function attempt(work) {
+  part("problem").hidden = true;
+  try {
+    await work();
+  } catch (error) {
+    if (error.status === 401) location.replace(`${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`);
+    part("problem").textContent = error.message;
+    part("problem").hidden = false;
+  }
+}
