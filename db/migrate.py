@@ -243,7 +243,8 @@ def forbidden(connection: psycopg.Connection, error: psycopg.Error) -> DatabaseE
     if " role" in (reason := primary(error)):
         return DatabaseError(
             f"the role {user} may not create roles: have a superuser run CREATE ROLE helix_app"
-            f" NOLOGIN and GRANT helix_app TO {user}, then try again"
+            " NOLOGIN, CREATE ROLE helix_limited NOLOGIN and GRANT helix_app, helix_limited TO"
+            f" {user}, then try again"
         )
     if "create extension" in reason:
         return DatabaseError(

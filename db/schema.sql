@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 22 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 23 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 22) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 23) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -99,6 +99,7 @@ CREATE TABLE IF NOT EXISTS documents (
     facts        jsonb       NOT NULL DEFAULT '{}',
     edits        jsonb       NOT NULL DEFAULT '{}',
     metadata     jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(metadata) = 'object'),
+    spaces       bigint[]    NOT NULL DEFAULT '{0}' CHECK (spaces <> '{}'),
     UNIQUE (tenant_id, source_uri),
     UNIQUE (tenant_id, id),
     FOREIGN KEY (tenant_id, file_hash) REFERENCES files (tenant_id, content_hash)
@@ -107,6 +108,7 @@ ALTER TABLE documents ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS documents_content_hash ON documents (content_hash);
 CREATE INDEX IF NOT EXISTS documents_file_hash ON documents (file_hash);
 CREATE INDEX IF NOT EXISTS documents_tags ON documents USING gin (tags);
+CREATE INDEX IF NOT EXISTS documents_spaces ON documents USING gin (spaces);
 COMMENT ON COLUMN documents.content_hash IS 'SHA-256 of the source''s bytes, in hex';
 COMMENT ON COLUMN documents.recipe IS 'reader and splitter versions the chunks were made with';
 COMMENT ON COLUMN documents.status IS
@@ -119,6 +121,7 @@ COMMENT ON COLUMN documents.origin IS 'of a web page: url, etag, last_modified';
 COMMENT ON COLUMN documents.language IS
     'in which its words are stemmed, by Snowball''s name; simple: in none; empty: not told yet';
 COMMENT ON COLUMN documents.tags IS 'labels that a question can be narrowed by';
+COMMENT ON COLUMN documents.spaces IS 'ids of the spaces that it stands in; 0: the library';
 COMMENT ON COLUMN documents.file_name IS 'of the source, without its folders; empty: not known';
 COMMENT ON COLUMN documents.facts IS
     'what the document says of itself: company, period, kind and the like';
@@ -495,14 +498,27 @@ CREATE OR REPLACE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
 
 -- The chunks, of `documents` where given, that have any of the keys `wanted`, best first. It reads
 -- chunk_terms with the owner's rights: under row-level security an array may not be looked up in
--- its index, for the operator could tell of rows that are not to be seen. Its own condition on the
--- tenant is the policy's.
+-- its index, for the operator could tell of rows that are not to be seen. Its own conditions, on the
+-- tenant and on the spaces that the transaction is limited to, are the policies'. The documents of
+-- chunks are looked up from the best chunk on, no further than it takes.
 CREATE OR REPLACE FUNCTION lexical_chunks(
     wanted bigint[], weights sparsevec, most integer, documents bigint[] DEFAULT NULL)
 RETURNS SETOF bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    limited bigint[] := nullif(current_setting('helix.spaces', true), '')::bigint[];
 BEGIN
-    IF documents IS NULL THEN
+    IF limited IS NOT NULL THEN
+        RETURN QUERY SELECT t.chunk_id FROM (
+            SELECT chunk_id, document_id FROM chunk_terms
+            WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
+                AND (documents IS NULL OR coalesce(document_id IN (SELECT unnest(documents)), false))
+            ORDER BY impacts <#> weights OFFSET 0) t
+        WHERE (SELECT d.id FROM documents d
+               WHERE d.tenant_id = (SELECT current_setting('helix.tenant', true))
+                   AND d.id = t.document_id AND d.spaces && limited) IS NOT NULL
+        LIMIT most;
+    ELSIF documents IS NULL THEN
         RETURN QUERY SELECT chunk_id FROM chunk_terms
         WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
         ORDER BY impacts <#> weights LIMIT most;
@@ -573,6 +589,7 @@ CREATE TABLE IF NOT EXISTS run_files (
     version      bigint      NOT NULL DEFAULT nextval('run_changes'),
     tags         text[],
     metadata     jsonb,
+    spaces       bigint[],
     PRIMARY KEY (run_id, n),
     UNIQUE (run_id, source_uri),
     FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE,
@@ -589,6 +606,7 @@ COMMENT ON COLUMN run_files.document_id IS 'documents.id, known before the docum
 COMMENT ON COLUMN run_files.done IS 'of total: pages read, then chunks embedded';
 COMMENT ON COLUMN run_files.tags IS 'for its document; null: those it has';
 COMMENT ON COLUMN run_files.metadata IS 'for its document, beside what that has; null: none';
+COMMENT ON COLUMN run_files.spaces IS 'for its document; null: those it has, or the library';
 
 -- --- people -------------------------------------------------------------------------------------
 
@@ -938,6 +956,7 @@ CREATE TABLE IF NOT EXISTS conversations (
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     model      text        NOT NULL DEFAULT '',
+    owner      text        NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, id)
 );
 ALTER TABLE conversations ENABLE ROW LEVEL SECURITY;
@@ -945,6 +964,8 @@ CREATE INDEX IF NOT EXISTS conversations_updated_at ON conversations (tenant_id,
 COMMENT ON COLUMN conversations.title IS 'given by a person; empty: its first question is shown';
 COMMENT ON COLUMN conversations.scope IS
     'document_ids and filters of a turn that names none, as POST /v1/query takes them';
+COMMENT ON COLUMN conversations.owner IS
+    'who alone sees it: person: or key: and an id; empty: whoever the tenant lets in';
 COMMENT ON COLUMN conversations.messages IS 'how many there are, as a trigger counts them';
 COMMENT ON COLUMN conversations.model IS
     'the name of the model that answers its questions; empty: the tenant''s';
@@ -1362,48 +1383,205 @@ ALTER TABLE study_reviews ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS study_reviews_learner ON study_reviews (tenant_id, learner, id);
 COMMENT ON COLUMN study_reviews.before IS 'the card before it, to undo it; null: it was new';
 
+-- --- spaces -------------------------------------------------------------------------------------
+
+-- What people call projects, notebooks or collections: documents that some may read. Each tenant has
+-- the space 0, its library, in which a document stands unless it is put elsewhere; that has a row
+-- only once it was changed. Which documents stand in a space, documents.spaces says
+-- (docs/decisions/0091-spaces.md).
+CREATE TABLE IF NOT EXISTS spaces (
+    tenant_id  text        NOT NULL CHECK (tenant_id <> '')
+               DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    id         bigint      GENERATED BY DEFAULT AS IDENTITY CHECK (id >= 0),
+    name       text        NOT NULL CHECK (name <> ''),
+    everyone   boolean     NOT NULL DEFAULT false,
+    model      text        NOT NULL DEFAULT '',
+    style      text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id)
+);
+ALTER TABLE spaces ENABLE ROW LEVEL SECURITY;
+CREATE UNIQUE INDEX IF NOT EXISTS spaces_name ON spaces (tenant_id, lower(name));
+COMMENT ON COLUMN spaces.everyone IS 'true: every member of the tenant reads it';
+COMMENT ON COLUMN spaces.model IS 'the name of the model that answers in it; empty: the tenant''s';
+COMMENT ON COLUMN spaces.style IS 'how answers in it are written, for the prompt; empty: as elsewhere';
+
+-- Who reads a space, or changes what stands in it: a person, or all of a group. Like members it has
+-- no policy.
+CREATE TABLE IF NOT EXISTS space_members (
+    tenant_id text   NOT NULL CHECK (tenant_id <> ''),
+    space_id  bigint NOT NULL,
+    person_id bigint,
+    group_id  bigint,
+    role      text   NOT NULL CHECK (role IN ('editor', 'reader')),
+    UNIQUE (tenant_id, space_id, person_id),
+    UNIQUE (tenant_id, space_id, group_id),
+    FOREIGN KEY (tenant_id, space_id) REFERENCES spaces (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, group_id) REFERENCES groups (tenant_id, id) ON DELETE CASCADE,
+    CHECK (num_nonnulls(person_id, group_id) = 1)
+);
+ALTER TABLE space_members ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS space_members_person ON space_members (tenant_id, person_id);
+CREATE INDEX IF NOT EXISTS space_members_group ON space_members (tenant_id, group_id);
+
+-- An array has no foreign keys: a document stands in spaces of its tenant, which are locked so that
+-- none is deleted meanwhile. The library is always there.
+CREATE OR REPLACE FUNCTION check_spaces() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    PERFORM FROM spaces WHERE tenant_id = NEW.tenant_id AND id = ANY(NEW.spaces) FOR KEY SHARE;
+    IF EXISTS (SELECT unnest(NEW.spaces) EXCEPT SELECT 0
+               EXCEPT SELECT id FROM spaces WHERE tenant_id = NEW.tenant_id) THEN
+        RAISE foreign_key_violation USING MESSAGE = 'a document stands in a space that is not there';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER documents_spaces_inserted BEFORE INSERT ON documents
+    FOR EACH ROW WHEN (NEW.spaces <> '{0}') EXECUTE FUNCTION check_spaces();
+CREATE OR REPLACE TRIGGER documents_spaces_updated BEFORE UPDATE OF spaces ON documents
+    FOR EACH ROW WHEN (NEW.spaces <> OLD.spaces) EXECUTE FUNCTION check_spaces();
+
+-- A document that stands in no other space keeps a space from being deleted: documents.spaces is
+-- never empty.
+CREATE OR REPLACE FUNCTION leave_space() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    UPDATE documents SET spaces = array_remove(spaces, OLD.id)
+    WHERE tenant_id = OLD.tenant_id AND spaces @> ARRAY[OLD.id];
+    UPDATE api_keys SET space_ids = array_remove(space_ids, OLD.id)
+    WHERE tenant_id = OLD.tenant_id AND OLD.id = ANY(space_ids);
+    RETURN OLD;
+END $$;
+CREATE OR REPLACE TRIGGER spaces_left BEFORE DELETE ON spaces
+    FOR EACH ROW WHEN (OLD.id <> 0) EXECUTE FUNCTION leave_space();
+
+-- The spaces whose documents somebody may read; null: all documents of the tenant. `only` are those
+-- that a key is limited to. Where a tenant has no space but its library, nobody's is less than that.
+CREATE OR REPLACE FUNCTION readable_spaces(tenant text, person bigint, role text, only_in bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT CASE
+        WHEN person IS NULL OR role = 'owner'
+            OR NOT EXISTS (SELECT FROM spaces WHERE tenant_id = tenant) THEN only_in
+        ELSE ARRAY(
+            SELECT id FROM (
+                SELECT s.id FROM spaces s WHERE s.tenant_id = tenant AND (s.everyone OR EXISTS (
+                    SELECT FROM space_members m WHERE m.tenant_id = tenant AND m.space_id = s.id
+                        AND (m.person_id = person OR m.group_id IN (
+                            SELECT g.group_id FROM group_members g
+                            WHERE g.tenant_id = tenant AND g.person_id = person))))
+                UNION SELECT 0 WHERE NOT EXISTS (
+                    SELECT FROM spaces WHERE tenant_id = tenant AND id = 0)) own
+            WHERE only_in IS NULL OR id = ANY(only_in) ORDER BY id)
+        END
+$$;
+
+-- Whether an item was made of documents alone that the transaction's spaces have.
+CREATE OR REPLACE FUNCTION item_is_readable(item bigint) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT NOT EXISTS (
+        SELECT FROM study_sources s JOIN documents d ON (d.tenant_id, d.id) = (s.tenant_id, s.document_id)
+        WHERE s.tenant_id = (SELECT current_setting('helix.tenant', true)) AND s.item_id = item
+            AND NOT d.spaces && (SELECT current_setting('helix.spaces', true)::bigint[]))
+$$;
+
+-- The same of an answer whose text may hold words of `documents`: of one that is gone it may not.
+CREATE OR REPLACE FUNCTION are_readable(documents bigint[]) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT NOT EXISTS (
+        SELECT FROM unnest(documents) AS named (id) WHERE NOT EXISTS (
+            SELECT FROM documents d WHERE d.tenant_id = (SELECT current_setting('helix.tenant', true))
+                AND d.id = named.id
+                AND d.spaces && (SELECT current_setting('helix.spaces', true)::bigint[])))
+$$;
+
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    forget_in_answers, forget_in_messages FROM PUBLIC;
+    forget_in_answers, forget_in_messages, check_spaces, leave_space, readable_spaces,
+    item_is_readable, are_readable FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
 -- Whatever the version. It changes nothing where all is there.
 
--- Whoever asks or uploads acts as this role, which owns nothing: row-level security holds for it,
--- and each of its transactions says in helix.tenant whose rows it may see. Roles belong to the
--- server, so another database may have made it already, or be about to.
-DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'helix_app') THEN
-        CREATE ROLE helix_app NOLOGIN;
-    END IF;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-END $$;
-DO $$ BEGIN
-    IF NOT pg_has_role('helix_app', 'MEMBER') THEN
-        EXECUTE format('GRANT helix_app TO %I', current_user);
-    END IF;
-    IF NOT has_schema_privilege('helix_app', current_schema(), 'USAGE') THEN
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO helix_app', current_schema());
-    END IF;
+-- Whoever asks or uploads acts as one of these roles, which own nothing: row-level security holds for
+-- them. Each transaction says in helix.tenant whose rows it may see; as helix_limited it says in
+-- helix.spaces which documents too. Roles belong to the server, so another database may have made
+-- them already, or be about to.
+DO $$
+DECLARE
+    acting name;
+BEGIN
+    FOREACH acting IN ARRAY '{helix_app,helix_limited}'::name[] LOOP
+        BEGIN
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = acting) THEN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', acting);
+            END IF;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+        IF NOT pg_has_role(acting, 'MEMBER') THEN
+            EXECUTE format('GRANT %I TO %I', acting, current_user);
+        END IF;
+        IF NOT has_schema_privilege(acting, current_schema(), 'USAGE') THEN
+            EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), acting);
+        END IF;
+    END LOOP;
 END $$;
 
 -- The second wall between tenants: whatever a statement forgets, helix_app sees and writes its
--- tenant's rows only. A dump that was restored where there was no such role has row security and
--- no policy. Keys, people, the audit log and what was used get none: helix_app sees nothing of them.
+-- tenant's rows only, and helix_limited those of its spaces' documents. A dump that was restored
+-- where there were no such roles has row security and no policy. Keys, people, the audit log and what
+-- was used get none: nobody but their owner sees anything of them.
+--
+-- A document is looked up by a comparison and not by EXISTS: the planner would make a hash of all. The
+-- receipts and messages that helix_limited sees have its documents' words alone, as of deleted ones.
 DO $$
 DECLARE
-    walled regclass;
+    walled record;
+    own constant text := 'tenant_id = (SELECT current_setting(''helix.tenant'', true))';
+    by_document constant text := ' AND (SELECT d.id FROM documents d WHERE d.tenant_id ='
+        ' %1$I.tenant_id AND d.id = %1$I.document_id) IS NOT NULL';
+    by_conversation constant text := '(SELECT c.owner FROM conversations c WHERE c.tenant_id ='
+        ' %1$I.tenant_id AND c.id = %1$I.conversation_id) IS NOT NULL';
+    me constant text := '(SELECT coalesce(current_setting(''helix.owner'', true), ''''))';
 BEGIN
-    FOR walled IN SELECT oid FROM pg_class c
+    FOR walled IN SELECT oid::regclass AS of, relname AS called,
+        ARRAY(SELECT polname FROM pg_policy WHERE polrelid = c.oid) AS there, CASE
+            WHEN relname = 'documents' THEN
+                ' AND spaces && (SELECT current_setting(''helix.spaces'', true)::bigint[])'
+            WHEN relname = ANY ('{chunks,chunk_terms,document_sources,document_pages,document_tables,'
+                'document_names,document_values,suggested_questions,study_sources,run_files}') THEN by_document
+            WHEN relname = 'files' THEN ' AND (SELECT min(d.id) FROM documents d WHERE d.tenant_id ='
+                ' files.tenant_id AND d.file_hash = files.content_hash) IS NOT NULL'
+            WHEN relname = 'loose_objects' THEN ' AND false'
+            WHEN relname = 'runs' THEN ' AND (kind = ''study'' OR EXISTS (SELECT FROM run_files f'
+                ' WHERE f.tenant_id = runs.tenant_id AND f.run_id = runs.id))'
+            WHEN relname = 'study_items' THEN ' AND item_is_readable(id)'
+            WHEN relname = 'message_events' THEN ' AND are_readable((SELECT m.document_ids FROM'
+                ' messages m WHERE (m.tenant_id, m.conversation_id, m.id) = (message_events.tenant_id,'
+                ' message_events.conversation_id, message_events.message_id)))'
+            ELSE '' END AS further, CASE
+            WHEN relname = 'conversations' THEN format(
+                '(owner = %1$s OR owner = '''' AND NOT starts_with(%1$s, ''key:''))', me)
+            WHEN relname = ANY ('{messages,message_events,conversation_images}')
+                THEN by_conversation END AS whose
+        FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
             AND relname <> ALL ('{api_keys,audit_events,usage_counts,people,identities,members,groups,'
-                'group_members,sessions,invitations}')
-            AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = 'tenant')
+                'group_members,sessions,invitations,space_members}')
     LOOP
-        EXECUTE format(
-            'CREATE POLICY tenant ON %s TO helix_app USING'
-            ' (tenant_id = (SELECT current_setting(''helix.tenant'', true)))', walled);
+        IF 'tenant' <> ALL(walled.there) THEN
+            EXECUTE format('CREATE POLICY tenant ON %s TO helix_app USING (%s)', walled.of, own);
+        END IF;
+        IF walled.whose IS NOT NULL AND 'own' <> ALL(walled.there) THEN
+            EXECUTE format('CREATE POLICY own ON %s AS RESTRICTIVE TO helix_app, helix_limited'
+                ' USING (%s)', walled.of, format(walled.whose, walled.called));
+        END IF;
+        IF 'limited' <> ALL(walled.there) THEN
+            EXECUTE format('CREATE POLICY limited ON %s TO helix_limited USING (%s%s)',
+                walled.of, own, format(walled.further, walled.called));
+        END IF;
     END LOOP;
 END $$;
 
@@ -1411,11 +1589,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, documen
     document_tables, suggested_questions, document_names, document_values, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
     answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
-    study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app;
-GRANT SELECT ON term_statistics, embedding_change, signing_keys TO helix_app;
+    spaces, study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app, helix_limited;
+GRANT SELECT ON term_statistics, embedding_change, signing_keys TO helix_app, helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
-    study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq TO helix_app;
-GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks TO helix_app;
+    study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq TO helix_app, helix_limited;
+GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
+    lexical_chunks, readable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -27,6 +27,7 @@ COMMANDS = {
     "documents": LazyCommand(
         "helix.commands.documents:documents", "Documents: list, label, delete."
     ),
+    "spaces": LazyCommand("helix.commands.spaces:spaces", "Spaces: which documents who may read."),
     "study": LazyCommand("helix.commands.study:study", "Quizzes, cards, workshops and maps."),
     "runs": LazyCommand("helix.commands.runs:runs", "Follow or cancel ingestion runs."),
     "model": LazyCommand("helix.commands.model:model", "Models of your own: fetch, list, remove."),

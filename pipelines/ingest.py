@@ -46,6 +46,10 @@ def ingest(
         bool,
         typer.Option("--keep-files", help="Keep the files' bytes too, to show pages as printed."),
     ] = False,
+    space: Annotated[
+        str | None,
+        typer.Option(metavar="SPACE", help="Put what is ingested into this space: its name or id."),
+    ] = None,
     detach: Detach = False,
     server: ServerOption = None,
 ) -> None:
@@ -63,8 +67,9 @@ def ingest(
             from pipelines.runs.server_uploads import Sending, send
 
             sending = Sending(
-                _given(paths), checked_tags(tag or ()), title, detach, assignments(meta or ())
-            )
+                _given(paths), checked_tags(tag or ()), title, space, detach,
+                assignments(meta or ()),
+            )  # fmt: skip
             if send(remote, sending, tenant_name(tenant)):
                 raise typer.Exit(1)
             return
@@ -73,8 +78,13 @@ def ingest(
         if keep_files:
             options["keep_files"] = True
         whose = tenant_name(tenant)
+        if space:
+            from helix.commands.console import in_database
+            from helix.library.spaces import ids_of
+
+            options["spaces"] = in_database(lambda connection: ids_of(connection, whose, [space]))
         hashes = FileHashes()
-        if not (detach or tag or meta or keep_files) and _is_unchanged(
+        if not (detach or tag or meta or keep_files or space) and _is_unchanged(
             settings, options, whose, hashes
         ):
             return

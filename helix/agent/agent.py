@@ -81,8 +81,8 @@ class Agent:
         asked = question.asked
         context = ToolContext(
             question.text, asked.text, asked.scope, self.retriever,
-            self.library.of(asked.scope.tenant), Ledger(), self.settings, asked.time_zone,
-            question.follow_up, may_fetch=self.settings.agent_fetch,
+            self.library.of(asked.scope.tenant, asked.scope.reach), Ledger(), self.settings,
+            asked.time_zone, question.follow_up, may_fetch=self.settings.agent_fetch,
         )  # fmt: skip
         return Gathering(context, self.tools, self.bounds, question.before)
 

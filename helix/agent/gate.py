@@ -50,7 +50,7 @@ async def _reason(gathering: Gathering, decision: GateDecision) -> Reason:
     context = gathering.context
     if decision.best is not None or context.ledger.entries:
         return "below_gate"
-    store = context.retriever.store.of(context.scope.tenant)
+    store = context.retriever.store.within(context.scope)
     if not await store.has_chunks():
         return "no_documents"
     return "filtered_empty" if context.scope.narrowed else "below_gate"

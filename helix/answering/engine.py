@@ -252,7 +252,7 @@ class CitationQueryEngine(BaseQueryEngine):
             StoreUnavailable: the database did not answer.
         """
         hits = [hit for source in retrieval.sources for hit in source.hits if not hit.tool]
-        store = self.retriever.store.of(scope.tenant) if scope else self.retriever.store
+        store = self.retriever.store.within(scope) if scope else self.retriever.store
         own = [hit for hit in hits if not hit.attached]
         if own and not await store.holds(own):
             return False

@@ -23,6 +23,7 @@ from helix.answering.judging import Judge
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
 from helix.answering.question import Question
+from helix.answering.reading_right import ReadingRight
 from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.answering.suggested_scope import suggested_scope
@@ -151,6 +152,8 @@ class AnswerRequest:
         cites_by_proof: whether a statement without a marker is cited to the source that bears it
             out, where one does.
         tells_closest: whether the passages that came closest to a refusal are told.
+        right: to read what the answer is written from, looked at again while it is; None: nobody's
+            to take away.
     """
 
     pipeline: AnswerPipeline
@@ -163,6 +166,7 @@ class AnswerRequest:
     gatherer: Gatherer | None = None
     cites_by_proof: bool = True
     tells_closest: bool = True
+    right: ReadingRight | None = None
 
     @cached_property
     def outcome(self) -> OutcomeRecorder:
@@ -222,6 +226,12 @@ class AnswerRequest:
                 stream = await answerer.engine.ask(self.question, self._gatherer(answerer.agent))
                 stream.prompts = await prompts
                 stream.llm = answerer.llm
+                stream.right = self.right
+                try:
+                    await stream.require_right()
+                except BaseException:
+                    await stream.aclose()
+                    raise
         except BaseException as error:
             if self.recorded:
                 self.outcome.fail(error)

@@ -11,6 +11,7 @@ from typing import Protocol
 from helix.answering.gatherer import Event
 from helix.answering.guardrails import Hygiene
 from helix.answering.numbering import KnownMarkers
+from helix.answering.reading_right import ReadingRight
 from helix.answering.statement_filter import StatementFilter
 from helix.domain.citations import attribute_citations, cite, is_refusal, may_be_refusal
 from helix.domain.contract import Citation
@@ -33,7 +34,8 @@ class AnswerStream:
     numbers that no source has; None leaves them as the model wrote them. ``prompts`` are the
     prompts of the answer, with a record of those used. ``used`` gets what the call of the model
     took, once the deltas have ended. ``llm`` is the model that was chosen for it.
-    ``statements`` is the filter that holds it back by the statement, where one does.
+    ``statements`` is the filter that holds it back by the statement, where one does. ``right`` is
+    what it is written by: where that is lost, the deltas end with RightLost.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class AnswerStream:
         self.prompts = Prompts()
         self.llm: LanguageModel | None = None
         self.statements: StatementFilter | None = None
+        self.right: ReadingRight | None = None
         self._hygiene = hygiene
         self._markers = markers
         self._used = [] if used is None else used
@@ -93,7 +96,16 @@ class AnswerStream:
     async def _next(self) -> str | None:
         # the model's time alone, without the time that the reader of the stream takes
         with self.retrieval.trace.stage("model"):
-            return await anext(self._deltas, None)
+            delta = await anext(self._deltas, None)
+        await self.require_right()
+        return delta
+
+    async def require_right(self) -> None:
+        """Return where the right to read what it is written from holds; raises RightLost."""
+        if self.right:
+            hits = (hit for source in self.retrieval.sources for hit in source.hits)
+            library = {hit.document_id for hit in hits if not hit.tool and not hit.attached}
+            await self.right.require(library)
 
     async def aclose(self) -> None:
         """Close the model's stream, whether or not it has ended."""
@@ -223,6 +235,7 @@ class GatheringStream(AnswerStream):
     async def _next_event(self) -> Event | None:
         """The next event; None once all is gathered."""
         found = await anext(self._found)
+        await self.require_right()
         if not isinstance(found, Retrieval):
             return found
         self.retrieval = found

@@ -22,6 +22,7 @@ class QuestionOptions(TypedDict, total=False):
     document_ids: Sequence[int]
     tags: Sequence[str]
     filters: Mapping[str, Any]
+    space: str
     top_k: int
     conversation_id: str
     verdict: bool
@@ -40,6 +41,7 @@ class SearchOptions(TypedDict, total=False):
     top_k: int
     document_ids: Sequence[int]
     tags: Sequence[str]
+    space: str
     source_prefix: str
     company: str
     kind: str
@@ -55,6 +57,7 @@ class UploadOptions(TypedDict, total=False):
     source_uri: str
     tags: Sequence[str]
     metadata: Mapping[str, Any]
+    space: str
 
 
 @dataclass(frozen=True)

@@ -46,12 +46,16 @@ def create(
     name: Annotated[str, typer.Option(help="What it is for, to tell keys apart.")] = "",
     scopes: Annotated[str, typer.Option(help=_SCOPES)] = ",".join(USUAL_SCOPES),
     expires: Annotated[str, typer.Option(help=_EXPIRES)] = "never",
+    space: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPACE", help="The only space that it opens; may be given again."),
+    ] = None,
 ) -> None:
     """Make a key and print it, once: nobody can read it again."""
     key_scopes, life = _names(scopes), span_or_never(expires)
 
     def make(connection: Connected) -> tuple[int, str]:
-        key = create_key(connection, tenant, name, key_scopes, life)
+        key = create_key(connection, tenant, name, key_scopes, life, spaces=space)
         record_command(connection, "helix keys create", tenant, f"key {key[0]}")
         return key
 

@@ -7,7 +7,7 @@ not answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 
@@ -86,8 +86,10 @@ async def detach_all(library: Library, conversation_id: str) -> None:
         await detach(library, conversation_id, row["id"])
 
 
-async def add_to_library(library: Library, conversation_id: str, document_id: int) -> UploadResult:
-    """Move a document of the conversation into the library.
+async def add_to_library(
+    library: Library, conversation_id: str, document_id: int, placed: Callable[[Upload], Upload]
+) -> UploadResult:
+    """Move a document of the conversation into the library, where ``placed`` says.
 
     Answers that cite it stay as they are.
 
@@ -100,6 +102,7 @@ async def add_to_library(library: Library, conversation_id: str, document_id: in
     upload = Upload(
         clean_name(file.source_uri), file.media, len(data), sha256(data).hexdigest(), lambda: data
     )
-    stored = await library.change(partial(store_uploads, uploads=[upload], tenant=library.tenant))
+    store = partial(store_uploads, uploads=[placed(upload)], tenant=library.tenant)
+    stored = await library.whole.change(store)
     await space.change(partial(remove_document, document_id=document_id, tenant=space.tenant))
     return stored

@@ -12,6 +12,7 @@ from helix.answering.images import ImagesNotSupported, UploadedImage
 from helix.answering.memory import next_summary
 from helix.answering.pipeline import AnswerPipeline, AnswerRequest
 from helix.answering.question import Mode, Question
+from helix.answering.reading_right import ReadingRight
 from helix.conversations.answer_events import AnswerEvents
 from helix.conversations.attachments import attached_space
 from helix.conversations.conversation_rows import create, hold
@@ -149,6 +150,7 @@ class Conversing:
         asking: Asking,
         read_scope: ReadScope,
         leave: Callable[[], Awaitable[None]] | None = None,
+        right: ReadingRight | None = None,
     ) -> OngoingAnswer:
         """Add the message and begin its answer, in a task that goes on by itself.
 
@@ -178,13 +180,14 @@ class Conversing:
         new, added = await library.change(partial(_added, library.tenant, asking, new))
         images = await images_of(library, asking.conversation_id, new.attachments or ())
         space = await attached_space(library, asking.conversation_id)
-        scope = replace(read_scope(added.scope, library.tenant), attached=space)
+        scope = read_scope(added.scope, library.tenant).within(library.reach.spaces)
+        scope = replace(scope, attached=space)
         question = replace(
             question, text=new.question, scope=scope,
             top_k=new.top_k, history=added.history, images=images, model=answerer.name,
             debug=asking.debug,
         )  # fmt: skip
-        turn = self._turn(library, asking, added, question, llm, leave)
+        turn = self._turn(library, asking, added, question, llm, leave, right)
         self.turns.start(turn)
         return turn
 
@@ -208,14 +211,15 @@ class Conversing:
         question: Question,
         llm: LanguageModel,
         leave: Callable[[], Awaitable[None]] | None,
+        right: ReadingRight | None,
     ) -> OngoingAnswer:
         ids: dict[str, Any] = {"conversation_id": asking.named or asking.conversation_id}
         if asking.with_ids:
             ids |= {"message_id": added.message_id, "parent_id": added.parent_id}
         events = AnswerEvents(AnswerRequest(
-            self.answering, question, verdict=asking.verdict, extra=ids
+            self.answering, question, verdict=asking.verdict, extra=ids, right=right
         ))  # fmt: skip
-        row = MessageRow(library, asking.conversation_id, added.message_id, self.turns.owner)
+        row = MessageRow(library.whole, asking.conversation_id, added.message_id, self.turns.owner)
 
         async def sum_up(response: dict[str, Any]) -> None:
             answer = response.get("answer") or ""

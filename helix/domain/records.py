@@ -89,6 +89,8 @@ class DocumentRecord:
     file_hash: str | None = None
     tags: tuple[str, ...] | None = None
     """None: those that a stored version has stay."""
+    spaces: tuple[int, ...] | None = None
+    """Ids of those that it stands in; None: those of a stored version, or the library."""
     tables: tuple[Table, ...] = ()
     pages: tuple[PrintedPage, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)

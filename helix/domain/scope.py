@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,39 @@ DEFAULT_TENANT = "default"
 _MOST_TAGS = 50
 NARROWING = ("document_ids", "source_prefix", "tags", "since", "until", "company", "kind")
 _TIMES = ("since", "until")
+READING = "spaces"
+"""The field of a scope that says what of it may be read."""
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}")
+
+
+LIBRARY_SPACE = 0
+"""The id of the space that a tenant's documents stand in unless another is named."""
+
+Spaces = tuple[int, ...] | None
+"""The spaces whose documents may be read, by their ids; None: every document of the tenant."""
+
+
+def within_both(first: Spaces, second: Spaces) -> Spaces:
+    """The spaces that are in both."""
+    if first is None or second is None:
+        return second if first is None else first
+    return tuple(space for space in first if space in second)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The part of a tenant's data that somebody may read.
+
+    ``owner`` names whose conversations are read beside those of nobody: ``person:`` or ``key:`` and
+    an id; empty where nobody is known.
+    """
+
+    spaces: Spaces = None
+    owner: str = ""
+
+
+WHOLE = Reach()
+"""The reach of whoever may read all documents of a tenant, and the conversations of nobody."""
 
 
 def tenant_name(text: str) -> str:
@@ -56,7 +88,8 @@ class Scope:
     it goes by) and ``kind`` are of a document's facts, as ``document_names`` has them. ``metadata``
     are conditions that a document's metadata fits, all of them.
     ``attached`` names where the documents of the question's conversation are, which are searched
-    first, whatever the other fields say; None where it has none.
+    first, whatever the other fields say; None where it has none. ``spaces``: documents that stand
+    in any of these, which is what whoever asks may read, or a part of it.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -69,17 +102,27 @@ class Scope:
     kind: str | None = None
     attached: str | None = None
     metadata: tuple[Condition, ...] = ()
+    spaces: Spaces = None
 
     @property
     def narrowed(self) -> bool:
-        """True if the scope is less than all documents of the tenant."""
-        return bool(self.narrowed_by)
+        """True if the scope is less than all documents that may be read."""
+        return any(name != READING for name in self.narrowed_by)
 
     @property
     def narrowed_by(self) -> tuple[str, ...]:
         """The names of what narrows a search, for its statement."""
         conditions = (one.name(n) for n, one in enumerate(self.metadata))
         return (*(name for name, _ in self._fields()), *conditions)
+
+    def within(self, spaces: Spaces) -> Scope:
+        """This scope, of documents of these spaces alone."""
+        return replace(self, spaces=within_both(self.spaces, spaces))
+
+    @property
+    def reach(self) -> Reach:
+        """The reach of reads for this scope."""
+        return WHOLE if self.spaces is None else Reach(self.spaces)
 
     def filters(self) -> dict[str, Any]:
         """The bound values of what narrows a search (helix/storage/search_scope.py)."""
@@ -101,7 +144,7 @@ class Scope:
     def of_json(cls, told: Mapping[str, Any], tenant: str) -> Scope:
         """The scope of ``to_json``; a field that an older release did not have narrows nothing."""
         fields: dict[str, Any] = {"metadata": conditions_of(told.get("metadata") or ())}
-        for name in NARROWING:
+        for name in (*NARROWING, READING):
             value = told.get(name)
             if value is not None and name in _TIMES:
                 value = datetime.fromisoformat(value)
@@ -109,7 +152,7 @@ class Scope:
         return cls(tenant, **fields)
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
-        for name in NARROWING:
+        for name in (*NARROWING, READING):
             value = getattr(self, name)
             if value is not None:
                 yield name, list(value) if isinstance(value, tuple) else value

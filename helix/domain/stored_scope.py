@@ -1,4 +1,4 @@
-"""A scope as conversations keep it in JSON: ``document_ids`` and ``filters``. Pure."""
+"""A scope as conversations keep it in JSON: ``document_ids``, ``filters``, ``space``. Pure."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FILTERS = (*(name for name in NARROWING if name != "document_ids"), "metadata")
 def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
     """The documents of ``tenant`` that ``stored`` names.
 
-    ``filters`` are those of POST /v1/query, times as RFC 3339 has them; what is left out narrows
-    nothing.
+    ``filters`` are those of POST /v1/query, times as RFC 3339 has them; ``space`` is the id of one;
+    what is left out narrows nothing.
     """
     ids, filters = stored.get("document_ids"), stored.get("filters") or {}
     fields = {
@@ -34,4 +34,8 @@ def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
         for name in _FILTERS
         if filters.get(name)
     }
-    return Scope(tenant, None if ids is None else tuple(ids), **fields)
+    space = stored.get("space")
+    return Scope(
+        tenant, None if ids is None else tuple(ids),
+        spaces=None if space is None else (space,), **fields,
+    )  # fmt: skip

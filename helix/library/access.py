@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
@@ -11,12 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 
+from helix.domain.scope import WHOLE, Reach, Spaces
 from helix.errors import HelixError, StoreUnavailable
 from helix.library.watch import Watch
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.connections import become
 from helix.storage.statements import compose as compose
+from helix.storage.statements.spaces import READABLE
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -38,8 +40,13 @@ class LibraryStore(Protocol):
         """The tenant whose rows they are."""
         ...
 
-    def of(self, tenant: str) -> LibraryStore:
-        """Another tenant's, over the same connections."""
+    @property
+    def reach(self) -> Reach:
+        """The part of the tenant's rows that is seen."""
+        ...
+
+    def of(self, tenant: str, reach: Reach = WHOLE) -> LibraryStore:
+        """Another tenant's, or another part of its rows, over the same connections."""
         ...
 
     async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
@@ -63,14 +70,25 @@ class Library:
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)
         self._large = asyncio.Lock()
-        self.watches: dict[str, Watch] = {}
-        """The watches for changes, by tenant (helix/library/change_feed.py)."""
+        self.watches: dict[tuple[str, Spaces], Watch] = {}
+        """The watches for changes, by tenant and spaces (helix/library/change_feed.py)."""
 
-    def of(self, tenant: str) -> Library:
-        """The library of another tenant; they share what limits them."""
+    def of(self, tenant: str, reach: Reach = WHOLE) -> Library:
+        """The library of another tenant, or a part of it; they share what limits them."""
         other = copy(self)
-        other._store = self._store.of(tenant)
+        other._store = self._store.of(tenant, reach)
         return other
+
+    @property
+    def whole(self) -> Library:
+        """The library with every document of the tenant, for what was looked at before."""
+        reach = self.reach
+        return self if reach.spaces is None else self.of(self.tenant, Reach(owner=reach.owner))
+
+    @property
+    def reach(self) -> Reach:
+        """The part of the tenant's rows that is seen."""
+        return self._store.reach
 
     @property
     def tenant(self) -> str:
@@ -100,6 +118,12 @@ class Library:
     async def all_data(self, statement: str, values: Mapping[str, Any]) -> list[Row]:
         """The rows of a read, by the names of their columns."""
         return await self._store.fetch(statement, {"tenant": self.tenant, **values})
+
+    async def unreadable(self, ids: Iterable[int]) -> set[int]:
+        """Find those of ``ids`` that are no document of the tenant, or may not be read."""
+        wanted = set(ids)
+        found = await self.all_data(READABLE, {"ids": list(wanted)})
+        return wanted - {row["id"] for row in found}
 
     async def change(self, action: Callable[[Connected], Result]) -> Result:
         """Run ``action`` in one transaction, in a thread; whatever it raises undoes all of it.
@@ -155,7 +179,7 @@ class Library:
 
     def _attempt(self, connection: Connected, action: Callable[[Connected], Result]) -> Result:
         with connection.transaction():
-            become(connection, self.tenant)
+            become(connection, self.tenant, self.reach)
             return action(connection)
 
     def memory_for(self, size: int) -> AbstractAsyncContextManager[object]:

@@ -5,7 +5,7 @@ Nothing half-applies: a document is changed as a whole or not at all, and the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -54,10 +54,22 @@ class Report:
         return cls(errors, same=frozenset(same))
 
 
+async def change_readable(
+    library: Library, ids: Sequence[int], action: Callable[[Connected, int], object]
+) -> list[HelixError | None]:
+    """``change_each`` of those that may be read; the others are as those that are not there."""
+    if library.reach.spaces is None:
+        return await library.change_each(ids, action)
+    hidden = await library.unreadable(ids)
+    read = [number for number in ids if number not in hidden]
+    outcomes = dict(zip(read, await library.whole.change_each(read, action), strict=True))
+    return [no_document(number) if number in hidden else outcomes[number] for number in ids]
+
+
 async def delete_documents(library: Library, ids: Sequence[int]) -> Report:
     """Delete each with all that only it used."""
     remove = partial(_remove, tenant=library.tenant)
-    return Report.of(ids, await library.change_each(ids, remove))
+    return Report.of(ids, await change_readable(library, ids, remove))
 
 
 async def label_documents(
@@ -66,21 +78,24 @@ async def label_documents(
     """Take the labels ``remove`` from each, and give it those of ``add`` that it lacks."""
     same: set[int] = set()
     relabel = partial(_relabel, add=add, remove=remove, tenant=library.tenant, same=same)
-    return Report.of(ids, await library.change_each(ids, relabel), same)
+    return Report.of(ids, await change_readable(library, ids, relabel), same)
 
 
 async def rename_documents(library: Library, titles: Mapping[int, str]) -> Report:
     """Give each its title, which it keeps when it is read again."""
     rename = partial(_rename, titles=titles, tenant=library.tenant)
-    return Report.of(list(titles), await library.change_each(list(titles), rename))
+    return Report.of(list(titles), await change_readable(library, list(titles), rename))
 
 
 async def reread_documents(library: Library, ids: Sequence[int], web_imports: bool) -> Report:
     """Start one run for documents with kept bytes, and one for those fetched from the web."""
-    rereading = await library.change(
-        lambda connection: reread_all(connection, ids, library.tenant, web_imports)
+    hidden = set() if library.reach.spaces is None else await library.unreadable(ids)
+    read = [number for number in ids if number not in hidden]
+    rereading = await library.whole.change(
+        lambda connection: reread_all(connection, read, library.tenant, web_imports)
     )
-    errors = {number: rereading.problems.get(number) for number in ids}
+    problems = {**rereading.problems, **{number: no_document(number) for number in hidden}}
+    errors = {number: problems.get(number) for number in ids}
     return Report(
         {number: None if error is None else str(error) for number, error in errors.items()},
         sorted(rereading.runs),

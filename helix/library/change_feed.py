@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
+from helix.domain.scope import Spaces
 from helix.library.access import Library, Row
 from helix.library.watch import Watch
 from helix.storage.statements import documents as sql
@@ -28,7 +29,7 @@ async def changes(library: Library, pause: float = PAUSE_SECONDS) -> AsyncGenera
     Raises:
         StoreUnavailable: the database is gone.
     """
-    watch = library.watches.setdefault(library.tenant, Watch())
+    watch = library.watches.setdefault(_key(library), Watch())
     watch.followers += 1
     if watch.task is None:
         watch.task = asyncio.create_task(_look(library, watch, pause))
@@ -71,5 +72,9 @@ async def _look(library: Library, watch: Watch, pause: float) -> None:
 
 def _forget(library: Library, watch: Watch) -> None:
     """Let the next to follow begin anew, where nobody has yet."""
-    if library.watches.get(library.tenant) is watch:
-        del library.watches[library.tenant]
+    if library.watches.get(_key(library)) is watch:
+        del library.watches[_key(library)]
+
+
+def _key(library: Library) -> tuple[str, Spaces]:
+    return library.tenant, library.reach.spaces

@@ -20,6 +20,16 @@ PART_BYTES = 2**20
 """Of a file that is downloaded, as much is in memory for each client that reads it slowly."""
 
 
+async def must_read(library: Library, document_id: int) -> None:
+    """Return where there is such a document that may be read, before it is changed as a whole.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if await library.unreadable([document_id]):
+        raise no_document(document_id)
+
+
 async def get_document(library: Library, document_id: int, with_text: bool = True) -> Row:
     """The document with its outline and chunks, and its text unless that is not wanted.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg.rows import class_row
 
-from helix.domain.scope import tenant_name
+from helix.domain.scope import Spaces, tenant_name
 from helix.errors import BadRequest
 from helix.library.pagination import check_text
+from helix.library.spaces import ids_of
 from helix.storage.statements import keys as sql
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
@@ -78,7 +79,7 @@ class KeyAccess:
     scopes: frozenset[str]
     name: str = ""
     person_id: int | None = None
-    spaces: tuple[int, ...] | None = None
+    spaces: Spaces = None
 
 
 def create_key(
@@ -88,21 +89,25 @@ def create_key(
     scopes: Iterable[str] = USUAL_SCOPES,
     life: timedelta | None = None,
     person_id: int | None = None,
+    spaces: Sequence[str] | None = None,
 ) -> tuple[int, str]:
     """A new key to ``tenant``: (its id, the key). Nobody can find out the key again.
 
     ``name`` is for people, of 100 characters at most; the key opens nothing after ``life``, or is
-    not limited (None). With ``person_id`` it is that person's, and goes with them. The connection
+    not limited (None). With ``person_id`` it is that person's, and goes with them; with ``spaces``
+    it opens those of these names or ids alone. The connection
     is an owner's.
 
     Raises:
         BadRequest: ``tenant``, ``name``, ``scopes`` or ``life`` cannot be one.
+        NotFound: there is no such space.
     """
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
     values: dict[str, Any] = {
         "tenant": tenant_name(tenant), "name": check_text("name", name, _LONGEST_NAME),
         "hint": secret[:_HINT], "hash": _hashed(secret), "scopes": checked_scopes(scopes),
         "life": _checked_life(life), "person": person_id,
+        "spaces": None if spaces is None else ids_of(connection, tenant, spaces),
     }  # fmt: skip
     row = connection.execute(sql.CREATE, values).fetchone()
     assert row is not None

@@ -27,8 +27,9 @@ class NewFile:
     """A file that a run is to bring in. Hashes are SHA-256 in hex; ``size`` is in bytes.
 
     ``title`` is None where the file names its own. ``file_hash`` is set where its bytes are in
-    ``files``; with ``keep_file`` they stay for as long as its document does. ``tags`` of None
-    leave a stored document those that it has. ``metadata`` is added to what it has.
+    ``files``; with ``keep_file`` they stay for as long as its document does. ``tags`` and
+    ``spaces`` of None leave a stored document those that it has. ``metadata`` is added to what it
+    has.
     """
 
     source_uri: str
@@ -42,6 +43,7 @@ class NewFile:
     origin: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] | None = None
     metadata: Mapping[str, Any] | None = None
+    spaces: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class FileRow:
     origin: dict[str, Any]
     tags: list[str] | None
     metadata: dict[str, Any] | None
+    spaces: list[int] | None
     status: FileStatus
     force: bool
 
@@ -84,6 +87,7 @@ def add_files(connection: Connected, run_id: int, files: Sequence[NewFile]) -> N
             "origin": Jsonb(dict(new.origin)),
             "tags": None if new.tags is None else list(new.tags),
             "metadata": None if new.metadata is None else Jsonb(dict(new.metadata)),
+            "spaces": None if new.spaces is None else list(new.spaces),
         }
         for n, new in enumerate(files, start=int(row[0]))
     ]
@@ -188,10 +192,16 @@ def cancel_document(
         drop_bytes(connection, connection.execute(sql.END_OF_DOCUMENT, values).fetchall())
 
 
-def retag(connection: Connected, tenant: str, source_uri: str, tags: Sequence[str] | None) -> None:
-    """Give the stored document of a source other tags; None leaves it those that it has."""
+def retag(
+    connection: Connected,
+    tenant: str,
+    source_uri: str,
+    tags: Sequence[str] | None,
+    spaces: Sequence[int] | None = None,
+) -> None:
+    """Give the stored document of a source other tags or spaces; None leaves those it has."""
+    values = {"tenant": tenant, "source_uri": source_uri}
     if tags is not None:
-        connection.execute(
-            documents.TAG_SOURCE,
-            {"tags": list(tags), "tenant": tenant, "source_uri": source_uri},
-        )
+        connection.execute(documents.TAG_SOURCE, {**values, "tags": list(tags)})
+    if spaces is not None:
+        connection.execute(documents.PLACE_SOURCE, {**values, "spaces": list(spaces)})

@@ -77,7 +77,11 @@ async def stop_run(library: Library, run_id: int) -> str:
     Raises:
         NotFound: there is none of this id.
     """
-    status = await library.change(lambda connection: cancel_run(connection, run_id, library.tenant))
+    if library.reach.spaces is not None:
+        await get_run(library, run_id, 1)  # of others it is not told that they are there
+    status = await library.whole.change(
+        lambda connection: cancel_run(connection, run_id, library.tenant)
+    )
     if status is None:
         raise no_run(run_id)
     return status

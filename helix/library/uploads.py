@@ -12,11 +12,13 @@ from psycopg import Cursor
 from psycopg.rows import dict_row
 
 from helix.domain.file_kinds import title_from_name
+from helix.domain.scope import Spaces
 from helix.library.access import Row
 from helix.library.documents import tag_document
 from helix.library.metadata import give_metadata
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
+from helix.library.spaces import place_document
 from helix.storage.connections import Connected
 from helix.storage.document_sources import UPLOADED, add_source
 from helix.storage.statements import uploads as sql
@@ -31,8 +33,10 @@ REPLACED = "replaced by a later upload"
 class Upload:
     """One uploaded file, ready to be stored. ``content_hash`` is the SHA-256 of its bytes in hex.
 
-    ``title`` and ``source_uri`` are what the client asked for. ``data`` gives the bytes; they are
-    read when they are stored, so that one file at a time is in memory.
+    ``title`` and ``source_uri`` are what the client asked for, and ``space`` the space that it is
+    to stand in, None: wherever it stands, or the library. It is compared with documents of the
+    spaces ``sees`` alone: of others nobody is to learn that they have these bytes. ``data`` gives
+    the bytes; they are read when they are stored, so that one file at a time is in memory.
     """
 
     name: str
@@ -44,11 +48,14 @@ class Upload:
     source_uri: str | None = None
     tags: tuple[str, ...] | None = None
     metadata: Mapping[str, Any] | None = None
+    space: int | None = None
+    sees: Spaces = None
 
     @property
     def uri(self) -> str:
         """The source_uri it is stored under when its bytes are new."""
-        return self.source_uri or f"{UPLOADED}{self.content_hash[:16]}/{self.name}"
+        apart = f"space-{self.space}/" if self.space else ""
+        return self.source_uri or f"{UPLOADED}{apart}{self.content_hash[:16]}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,8 @@ def store_uploads(connection: Connected, uploads: Sequence[Upload], tenant: str)
 def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row | None:
     """The document that these bytes are already, with the ``run_id`` that is bringing it in."""
     values = {
-        "tenant": tenant, "content_hash": upload.content_hash, "asked": upload.source_uri
+        "tenant": tenant, "content_hash": upload.content_hash, "asked": upload.source_uri,
+        **_spaces_of(upload),
     }  # fmt: skip
     row = cursor.execute(sql.UNDER_WAY, values).fetchone()
     if row is None:
@@ -113,7 +121,17 @@ def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row 
     if upload.tags is not None:
         tag_document(cursor.connection, row["id"], upload.tags, tenant)
     give_metadata(cursor.connection, tenant, row["source_uri"], upload.metadata)
+    if upload.space is not None:
+        place_document(cursor.connection, row["id"], tenant=tenant, add=[upload.space])
     return {**row, "duplicate": True}
+
+
+def _spaces_of(upload: Upload) -> Row:
+    """The values of the spaces that an upload is compared within, and that it is to stand in."""
+    return {
+        "sees": None if upload.sees is None else list(upload.sees),
+        "spaces": None if upload.space is None else [upload.space],
+    }
 
 
 def _keep(cursor: Cursor[Row], upload: Upload, document: Row, tenant: str) -> None:
@@ -138,6 +156,7 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
         "title": upload.title or title_from_name(upload.name),
         "media": upload.media,
         "size": upload.size,
+        **_spaces_of(upload),
     }
     failed = cursor.execute(sql.STORED, values).fetchone()  # a ready one would be known
     values["source_uri"] = failed["source_uri"] if failed else upload.uri

@@ -63,7 +63,10 @@ class KeyVerifier:
         key = await self._access(token)
         if key is None:
             return None
-        claims = {"tenant_id": key.tenant, "key_id": key.id, "person_id": key.person_id}
+        claims = {
+            "tenant_id": key.tenant, "key_id": key.id, "person_id": key.person_id,
+            "spaces": key.spaces,
+        }  # fmt: skip
         name = f"person {key.person_id}" if key.id is None else f"key {key.id}"
         return AccessToken(token=token, client_id=name, scopes=sorted(key.scopes), claims=claims)
 

@@ -185,6 +185,7 @@ async def search(
         tuple(company_keys(company)) if company else None,
         kind_key(kind) if kind else None,
         metadata=_conditions(metadata),
+        spaces=caller.library.reach.spaces,
     )
     text = question_of(query, caller.max_question_chars, "query")
     retrieval = await caller.engine.retriever.search(text, scope, limit)
@@ -261,6 +262,7 @@ async def ask(
         tuple(document_ids) if document_ids else None,
         tags=checked_tags(tags) if tags else None,
         metadata=_conditions(metadata),
+        spaces=caller.library.reach.spaces,
     )
     text = question_of(question, caller.max_question_chars)
     answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode, model=model))

@@ -24,6 +24,6 @@ async def nearest_distance(
         StoreUnavailable: the database did not answer.
     """
     vector = await question_vector(retriever.space.embedder, FollowUp(question))
-    rows = await retriever.store.of(scope.tenant).fetch(*nearest_of(vector, chunk_ids, scope))
+    rows = await retriever.store.within(scope).fetch(*nearest_of(vector, chunk_ids, scope))
     distance: float | None = rows[0]["distance"]
     return None if distance is None or math.isnan(distance) else distance

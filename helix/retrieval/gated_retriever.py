@@ -171,7 +171,7 @@ class GatedRetriever(BaseRetriever):
 
     async def _named(self, asked: FollowUp, scope: Scope) -> Named:
         """The documents that the question names, or else the one that it follows."""
-        store = self.store.of(scope.tenant)
+        store = self.store.within(scope)
         named = await named_documents(store, asked.question, scope)
         if not named.groups and asked.earlier:
             named = await named_documents(store, asked.earlier[0][0], scope)
@@ -208,7 +208,7 @@ class GatedRetriever(BaseRetriever):
         hits = result.hits
         reason: Reason | None = None
         if not hits:
-            filtered = scope.narrowed and await self.store.of(scope.tenant).has_chunks()
+            filtered = scope.narrowed and await self.store.within(scope).has_chunks()
             reason = "filtered_empty" if filtered else "no_documents"
         elif not decision.passed:
             _log_refusal(decision, space)

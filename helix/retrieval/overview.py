@@ -49,7 +49,7 @@ async def _leads(retriever: GatedRetriever, topic: str, scope: Scope) -> list[Hi
         document_id = _named(found, topic)
     if document_id is None:
         return []
-    store = retriever.store.of(scope.tenant)
+    store = retriever.store.within(scope)
     rows = await store.read(*section_leads(scope, document_id, _MOST_SECTIONS))
     return [hit_of(row) for row in rows]
 
@@ -61,7 +61,7 @@ def bare_retrieval(retriever: GatedRetriever) -> Retrieval:
 
 async def library_reply(retriever: GatedRetriever, scope: Scope) -> str:
     """The documents of ``scope`` as a list in Markdown, the first 20 by name."""
-    store = retriever.store.of(scope.tenant)
+    store = retriever.store.within(scope)
     rows = await store.read(*documents_by_name(scope, _MOST_TITLES))
     if not rows:
         return "There are no documents here yet."

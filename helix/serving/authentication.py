@@ -7,7 +7,7 @@ session of a person instead, whose role is a set of scopes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -16,13 +16,15 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.datastructures import State
 
-from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.answering.reading_right import ReadingRight
+from helix.domain.scope import DEFAULT_TENANT, Reach, Spaces, tenant_name, within_both
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
 from helix.library.keys import ROLE_SCOPES, KeyScope, access_of_key
 from helix.library.people.browser_sessions import SessionAccess
 from helix.library.people.invitations import SIGN_IN_PAGE
+from helix.library.spaces import space_of
 from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services
@@ -40,10 +42,17 @@ _SIGN_IN = "sign in, or send an API key: Authorization: Bearer hx_…"
 _CHALLENGE = f'Bearer, Helix-Sign-In page="{SIGN_IN_PAGE}"'
 """Tells the page, which asked without a key, where people sign in."""
 _TWICE = "tenant_id is given twice, and not the same"
+_SPACE_TWICE = "space is given twice, and not the same"
 
 
 class OtherTenant(HelixError):
     """The key is not the named tenant's, whether there is such a tenant or not."""
+
+    status = 403
+
+
+class OtherSpace(HelixError):
+    """The caller may read some spaces only, and this is about more, or another."""
 
     status = 403
 
@@ -55,8 +64,10 @@ class Caller:
     ``keyed``: its API key, of the id ``key_id``, decides that. ``named``: the request's address
     does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
     none, as without keys. ``person_id`` is whose ``session`` or personal access token it is, who is
-    then the learner. ``state`` is the request's: its ``caller``, and what it changed, are for the
-    audit log.
+    then the learner. ``spaces`` are those whose documents it may read, of which ``asked`` is what
+    the request is about; None: all. ``state`` is the request's: its ``caller``, and what it
+    changed, are for the audit log. ``renewed`` gives the caller as it is now: None, if nobody is
+    let in by the same key any more; where it is None, nobody is kept out.
     """
 
     services: Services
@@ -68,11 +79,68 @@ class Caller:
     person_id: int | None = None
     session: SessionAccess | None = None
     state: State = field(default_factory=State)
+    spaces: Spaces = None
+    asked: Spaces = None
+    renewed: Callable[[], Awaitable[Caller | None]] | None = None
+
+    @property
+    def owner(self) -> str:
+        """The owner of the conversations that it begins; empty: the tenant."""
+        if self.person_id is not None:
+            return f"person:{self.person_id}"
+        limited = self.spaces is not None and self.key_id is not None
+        return f"key:{self.key_id}" if limited else ""
+
+    @property
+    def reach(self) -> Reach:
+        """The part of the tenant's data that it may read, and that the request is about."""
+        return Reach(within_both(self.spaces, self.asked), self.owner)
 
     @property
     def library(self) -> Library:
-        """Documents and runs of the tenant."""
-        return self.services.library.of(self.tenant)
+        """Documents and runs of the tenant, of those that may be read."""
+        return self.services.library.of(self.tenant, self.reach)
+
+    @property
+    def right(self) -> ReadingRight | None:
+        """The right that an answer is written by; None where nobody can take it away."""
+        if self.renewed is None:
+            return None
+        renewed = self.renewed
+
+        async def holds(documents: Collection[int]) -> bool:
+            now = await renewed()
+            if now is None or now.tenant != self.tenant:
+                return False
+            reach = replace(now, asked=self.asked).reach
+            if reach.spaces is None or not documents:
+                return True
+            return not await self.services.library.of(self.tenant, reach).unreadable(documents)
+
+        return ReadingRight(holds)
+
+    def writable_space(self) -> int:
+        """The space that what it brings is to stand in: the one asked for, or its first.
+
+        Raises:
+            OtherSpace: it may read none.
+        """
+        spaces = self.reach.spaces
+        if not spaces:
+            raise OtherSpace("there is no space that you may put documents into")
+        return min(spaces)
+
+    async def in_space(self, named: str | int | None) -> Caller:
+        """The caller of a request about the space of this id or name alone; None: it names none.
+
+        Raises:
+            NotFound: there is no such space, or it may not be read.
+        """
+        if named is None:
+            return self
+        space = await space_of(self.services.library.of(self.tenant), named, self.spaces)
+        self.state.caller = caller = replace(self, asked=within_both(self.asked, (space,)))
+        return caller
 
     def note(self, action: Action, n: int = 1) -> None:
         """Note for the learner's progress that ``action`` was done ``n`` times; never fails."""
@@ -132,7 +200,15 @@ async def authenticate(
         raise BadRequest(_TWICE)
     caller = caller.for_tenant(named[0] if named else None)
     asker(request).check_rate("key", "tenant")
-    return caller
+    return await caller.in_space(asked_space(request))
+
+
+def asked_space(request: Request) -> str | None:
+    """The space that the address names, by its id or name; raises BadRequest where it names two."""
+    named = request.query_params.getlist("space")
+    if len(set(named)) > 1:
+        raise BadRequest(_SPACE_TWICE)
+    return named[0] if named else None
 
 
 def _shows_anything(request: Request, services: Services) -> bool:
@@ -144,9 +220,15 @@ async def _signed_in(request: Request, services: Services, scope: KeyScope | Non
     session = await session_of(request, services)
     if session is None:
         raise HTTPException(401, _SIGN_IN, {"WWW-Authenticate": _CHALLENGE})
+
+    async def renewed() -> Caller | None:
+        now = await session_of(request, services)
+        return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
+
     caller = Caller(
         services, session.tenant, keyed=True, learner=learner_of(session.person_id),
         person_id=session.person_id, session=session, state=request.state,
+        spaces=session.spaces, renewed=renewed,
     )  # fmt: skip
     request.state.caller = caller
     recorder: AccessRecorder = request.state.recorder
@@ -169,9 +251,15 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     opened = await access_of_key(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
+
+    async def renewed() -> Caller | None:
+        now = await access_of_key(services.store, _bearer_token(request))
+        return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
+
     learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=learner,
-                    person_id=opened.person_id, state=request.state)  # fmt: skip
+                    person_id=opened.person_id, state=request.state, spaces=opened.spaces,
+                    renewed=renewed)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     overload: Overload = request.state.overload
     overload.early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
@@ -231,8 +319,11 @@ async def _caller(
     tenant_id: Annotated[
         str | None, Query(description="Whose documents; where keys are asked for, the key says so")
     ] = None,
+    space: Annotated[
+        str | None, Query(description="About the documents of this space alone, by its id or name")
+    ] = None,
 ) -> Caller:
-    caller: Caller = request.state.caller  # authenticate() has looked at tenant_id
+    caller: Caller = request.state.caller  # authenticate() has looked at both
     return caller
 
 

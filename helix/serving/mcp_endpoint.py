@@ -25,7 +25,7 @@ from helix.protocols.mcp_visitor import Visitor, Work, visitor
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.addresses import base_of
-from helix.serving.authentication import Caller
+from helix.serving.authentication import Caller, asked_space
 from helix.serving.disconnects import run_unless_disconnected
 from helix.serving.mcp_access import access_of_bearer
 
@@ -101,7 +101,7 @@ class McpEndpoint:
         tenant, key_id = claims["tenant_id"], claims["key_id"]
         caller = Caller(
             self._services, tenant, keyed=True, key_id=key_id, state=request.state,
-            person_id=claims["person_id"],
+            person_id=claims["person_id"], spaces=claims["spaces"],
         )  # fmt: skip
         request.state.caller = caller
         recorder: AccessRecorder = request.state.recorder
@@ -120,6 +120,7 @@ class McpEndpoint:
     ) -> None:
         """Have the SDK answer on behalf of ``who``; a client that leaves ends what it asked for."""
         caller, scopes = who
+        caller = await caller.in_space(asked_space(Request(scope)))
         too_long = HTTPException(413, "the body is larger than 2 MB, the limit")
         request = limit_body(Request(scope, receive), _MOST_BYTES, too_long)
         asker(request).check_rate("key", "tenant")

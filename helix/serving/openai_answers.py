@@ -68,7 +68,7 @@ async def respond(
     settings = caller.services.settings
     messages = body.messages_said()
     task = task_in(messages)
-    last, scope = LastMessage(""), body.scope(caller.tenant, settings)
+    last, scope = LastMessage(""), body.scope(caller.tenant, settings).within(caller.reach.spaces)
     history: History | None = None
     if task is None:
         try:
@@ -82,7 +82,9 @@ async def respond(
         mode=body.mode(settings), time_zone=body.time_zone or "UTC",
         model=body.answering_model(settings),
     )  # fmt: skip
-    answering = AnswerRequest(caller.services.answering, question, extra=last.extra)
+    answering = AnswerRequest(
+        caller.services.answering, question, extra=last.extra, right=caller.right
+    )
     options = ResponseOptions(
         body.model, base_of(request, settings), question.answer_id, int(time.time()),
         body.stops, body.citation_links, body.tells_usage,

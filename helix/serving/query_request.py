@@ -41,6 +41,7 @@ _KINDS = {
     "question": "a text with something to read in it",
     "top_k": "a whole number from 1 to 50",
     "topK": "a whole number, which is brought into 1 to 8",
+    "space": "the name or the id of a space, as a text of at most 100 characters",
     "document_ids": "a list of 1 to 1000 ids of documents, which are whole numbers",
     "conversation_id": "a text of at most 200 characters",
     "debug": "true or false",
@@ -166,6 +167,7 @@ class QueryRequest(BaseModel):
     top_k: int | None = Field(None, ge=1, le=50, description="Chunks to answer from")
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
+    space: str | None = Field(None, max_length=100, description="Its documents alone: id or name")
     conversation_id: str | None = Field(None, max_length=200, description="Begun or gone on with")
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")

@@ -27,6 +27,7 @@ from helix.serving.routes import (
     receipts,
     runs,
     search,
+    spaces,
     suggestions,
     tenant_settings,
     ui_chat,
@@ -39,7 +40,8 @@ from helix.settings import Settings
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
-    pages.router, runs.router, search.router, suggestions.router, operations.router, about.router,
+    pages.router, runs.router, search.router, spaces.router, suggestions.router,
+    operations.router, about.router,
     conversations.router, messages.router, attachments.router, attachment_pages.router,
     conversation_images.router,
     openai.router, ui_chat.router, prompts.router,

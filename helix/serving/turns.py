@@ -62,11 +62,13 @@ def turn_stream(
 
     Where reading them fails, or the conversation is deleted, the stream ends without its last.
     """
-    events = caller.services.turns.follow(row, after)
+    events, right = caller.services.turns.follow(row, after), caller.right
 
     async def frames() -> AsyncGenerator[bytes, None]:
         try:
             async for event in events:
+                if right:
+                    await right.require(())
                 if with_ids or event.name not in _OF_CONVERSATIONS:
                     yield event_bytes(event, numbered=with_ids)
         except HelixError as error:
@@ -113,7 +115,7 @@ async def _held(caller: Caller, asking: Asking, place: Place) -> OngoingAnswer:
         place.leave()
 
     turn = await services.turns.hold(
-        conversing.begin(caller.library, asking, scope_of_stored, leave)
+        conversing.begin(caller.library, asking, scope_of_stored, leave, caller.right)
     )
     place.until(leave)
     return turn

@@ -1,9 +1,10 @@
 """The connections to one database: reads of the event loop, writes of threads, both as a tenant.
 
 A tenant's transaction runs as the role ``helix_app``, which owns nothing, and says in
-``helix.tenant`` whose rows it may see; both last until it ends, so a connection that goes back to
-its pool keeps nothing. A read and its settings are sent together: one round trip, and one implicit
-transaction, for a pipeline is one until it is synchronised.
+``helix.tenant`` whose rows it may see. Where only the documents of some spaces are to be seen, the
+role is ``helix_limited``, and ``helix.spaces`` says of which. All of this lasts until it ends, so a
+connection that goes back to its pool keeps nothing. A read and its settings are sent together: one
+round trip, and one implicit transaction, for a pipeline is one until it is synchronised.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.overload.fairness import FairPlaces, LoopPacer
 from helix.storage.blocking_runner import BlockingRunner
@@ -127,27 +129,30 @@ class Connections:
         self._writing = WritePool(server, _WRITE_POOL_SIZE, _pool_options(pooled=self._pooled))
 
     async def fetch(
-        self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
-    ) -> list[Row]:
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str = "",
+        reach: Reach = WHOLE,
+    ) -> list[Row]:  # fmt: skip
         """All rows of one read as ``tenant``, unless the database is silent for READ_SECONDS.
 
-        ``settings`` are further ``set_config`` calls for its transaction, after a comma.
+        ``settings`` are further ``set_config`` calls for its transaction, after a comma. Of the
+        tenant's rows those within ``reach`` are seen.
         """
         try:
             # a task of its own would be simpler to abandon, and cost a tenth of the search
             async with asyncio.timeout(READ_SECONDS):
                 if self._runner.is_current():
-                    return await self._read(statement, values, tenant, settings)
+                    return await self._read(statement, values, tenant, settings, reach)
                 async with self._places.place(tenant):
-                    rows = await self._read(statement, values, tenant, settings)
+                    rows = await self._read(statement, values, tenant, settings, reach)
                 await self._loop_pacer.next(tenant)
                 return rows
         except TimeoutError as error:
             raise StoreUnavailable("the database keeps silent; try again") from error
 
     async def read(
-        self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
-    ) -> list[Row]:
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str = "",
+        reach: Reach = WHOLE,
+    ) -> list[Row]:  # fmt: skip
         """``fetch`` for a statement that only reads: on a replica that has replayed all writes.
 
         Every commit that was acknowledged before the read began is seen, whichever process made it.
@@ -155,13 +160,13 @@ class Connections:
         their tables with ``fetch``.
         """
         if self._replicas and not self._runner.is_current():
-            rows = await self._read_replica(statement, values, tenant, settings)
+            rows = await self._read_replica(statement, values, tenant, settings, reach)
             if rows is not None:
                 return rows
-        return await self.fetch(statement, values, tenant, settings)
+        return await self.fetch(statement, values, tenant, settings, reach)
 
     async def _read_replica(
-        self, statement: str, values: dict[str, Any], tenant: str, settings: str
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str, reach: Reach
     ) -> list[Row] | None:
         """The rows from the replica whose turn it is; None where the primary has to be asked."""
         if self._identity is None:
@@ -170,8 +175,10 @@ class Connections:
         if (replica := self._replicas.pick(self._identity)) is None:
             return None
         (row,) = await self.fetch(replicas.POSITION, {}, tenant)
+        more, who = _seeing(tenant, reach)
+        who |= {"position": row["position"]}
         return await self._replicas.read(
-            replica, sql.SET_TENANT + settings, statement, values, tenant, row["position"]
+            replica, sql.SET_TENANT + more + settings, (_planned(statement, reach), values), who
         )
 
     async def ping(self) -> bool:
@@ -188,19 +195,20 @@ class Connections:
         return False
 
     async def _read(
-        self, statement: str, values: dict[str, Any], tenant: str, settings: str
+        self, statement: str, values: dict[str, Any], tenant: str, settings: str, reach: Reach
     ) -> list[Row]:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
         pool = self._reading_blocking if self._runner.is_current() else self._reading
-        if self._pooled:
-            settings = sql.POOLED_SETTINGS + settings
+        more, who = _seeing(tenant, reach)
+        settings = (sql.POOLED_SETTINGS if self._pooled else "") + more + settings
+        statement = _planned(statement, reach)
         for last_try in (False, True):
             try:
                 await pool.open()
                 async with pool.connection() as connection:
                     self.reads_started += 1
                     _, rows = await connection.read(
-                        (sql.AS_TENANT + settings, {"tenant": tenant}), (statement, values)
+                        (sql.AS_TENANT + settings, who), (statement, values)
                     )
                     return rows
             except psycopg.OperationalError as error:
@@ -247,9 +255,12 @@ class Connections:
             yield connection
 
     @contextmanager
-    def transaction(self, tenant: str, settings: str = "") -> Iterator[Connected]:
+    def transaction(
+        self, tenant: str, settings: str = "", reach: Reach = WHOLE
+    ) -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
-        become = sql.AS_TENANT_IN_ROLE + settings, {"tenant": tenant}
+        more, who = _seeing(tenant, reach)
+        become = sql.AS_TENANT_IN_ROLE + more + settings, who
         with _translated(), self._writing.transaction(become) as connection:
             yield connection
 
@@ -280,7 +291,7 @@ class Connections:
                 answer.
         """
         with self.connection() as connection:
-            row = connection.execute(sql.MAY_ACT, {"role": sql.ROLE}).fetchone()
+            row = connection.execute(sql.MAY_ACT, {"roles": list(sql.ROLES)}).fetchone()
             if not self._pooled:
                 _require_direct(connection)
         if self._pooled:
@@ -292,9 +303,9 @@ class Connections:
         if row is None or not row[1]:
             name = row[0] if row else "of DATABASE_URL"
             raise StoreUnavailable(
-                f"the role {name} may not act as {sql.ROLE}: have it granted,"
-                f" GRANT {sql.ROLE} TO {name};"
-                " where there is no such role, run `python -m db.migrate`"
+                f"the role {name} may not act as {sql.ROLE} and {sql.LIMITED_ROLE}: have them"
+                f" granted, GRANT {sql.ROLE}, {sql.LIMITED_ROLE} TO {name};"
+                " where there are no such roles, run `python -m db.migrate`"
             )
         if row[2]:
             raise StoreUnavailable(
@@ -353,9 +364,27 @@ def _require_direct(connection: Connected) -> None:
         )
 
 
-def become(connection: Connected, tenant: str) -> None:
+def become(connection: Connected, tenant: str, reach: Reach = WHOLE) -> None:
     """Act as ``tenant`` until the transaction that is open on ``connection`` ends."""
-    connection.execute(sql.AS_TENANT_IN_ROLE, {"tenant": tenant})
+    more, who = _seeing(tenant, reach)
+    connection.execute(sql.AS_TENANT_IN_ROLE + more, who)
+
+
+def _seeing(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
+    """The settings that make a transaction one of ``reach``, with all the values that they bind."""
+    settings = ""
+    values: dict[str, Any] = {"tenant": tenant}
+    if reach.owner:
+        settings, values["owner"] = sql.SET_OWNER, reach.owner
+    if reach.spaces is not None:
+        settings += sql.SET_SPACES
+        values["spaces"] = f"{{{','.join(map(str, reach.spaces))}}}"
+    return settings, values
+
+
+def _planned(statement: str, reach: Reach) -> str:
+    """``statement`` as it is prepared for the role of ``reach``."""
+    return statement if reach.spaces is None else statement + sql.LIMITED
 
 
 async def _ready_to_read(connection: AsyncConnected) -> None:

@@ -38,7 +38,7 @@ def dense_search(vector: Vector1536, top_k: int, scope: Scope, ef_search: int) -
         return {**values, "listed": most}
 
     statement = dense_statement(scope.narrowed_by)
-    return Search(statement, values, scope.tenant, max(ef_search, top_k), _hits, widened)
+    return Search(statement, values, scope, max(ef_search, top_k), _hits, widened)
 
 
 def _hits(rows: list[Row]) -> list[Hit]:

@@ -177,6 +177,7 @@ def _columns(record: DocumentRecord, kept: Mapping[str, Any]) -> dict[str, Any]:
         **kept,
         FACTS: Jsonb(kept[FACTS]),
         "tags": None if record.tags is None else list(record.tags),
+        "spaces": None if record.spaces is None else list(record.spaces),
         "outline": Jsonb([section.outline() for section in record.sections]),
         "warnings": Jsonb(list(record.warnings)),
         "origin": Jsonb(dict(record.origin)),

@@ -44,7 +44,7 @@ def hybrid_search(
         "dense_weight": fusion.dense_weight, "rrf_k": fusion.rrf_k, "by_words": fusion.by_words,
     }  # fmt: skip
     statement = hybrid_statement(scope.narrowed_by)
-    return Search(statement, values, scope.tenant, max(ef_search // 2, fusion.near), _result)
+    return Search(statement, values, scope, max(ef_search // 2, fusion.near), _result)
 
 
 def _term_values(question: str, tenant: str, beside: Mapping[str, float]) -> dict[str, Any]:

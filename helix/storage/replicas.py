@@ -21,7 +21,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from helix.storage.pipelined_connections import ReadingConnection, Row
+from helix.storage.pipelined_connections import ReadingConnection, Row, Statement
 from helix.storage.statements import replicas as sql
 
 Identity = tuple[str, str]
@@ -57,14 +57,13 @@ class Replica:
         self._warned = False
 
     async def read(
-        self, as_tenant: str, statement: str, values: dict[str, Any], tenant: str, position: str
+        self, as_tenant: str, statement: Statement, who: dict[str, Any]
     ) -> list[Row] | None:
-        """The rows, or None where it has not replayed the WAL up to ``position`` yet.
+        """The rows, or None where it has not replayed the WAL up to the position in ``who`` yet.
 
         Raises:
             psycopg.Error: it did not answer within ANSWER_SECONDS, or refused.
         """
-        who = {"tenant": tenant, "position": position}
         async with self.pool.connection(timeout=ANSWER_SECONDS) as connection:
             hanging_up = asyncio.get_running_loop().call_later(ANSWER_SECONDS, _hang_up, connection)
             try:
@@ -74,7 +73,7 @@ class Replica:
                         return None
                 # the position first: what the read sees afterwards can only be newer
                 (checked,), rows = await connection.read(
-                    (f"{sql.CAUGHT_UP}, {as_tenant}", who), (statement, values)
+                    (f"{sql.CAUGHT_UP}, {as_tenant}", who), statement
                 )
                 self._behind, self._failures = not checked["caught_up"], 0
                 return None if self._behind else rows
@@ -159,12 +158,14 @@ class Replicas:
         return present[self._turn % len(present)] if present else None
 
     async def read(
-        self, replica: Replica, as_tenant: str, statement: str, values: dict[str, Any],
-        tenant: str, position: str,
-    ) -> list[Row] | None:  # fmt: skip
-        """The rows of a read on ``replica``; None where the primary is to be asked."""
+        self, replica: Replica, as_tenant: str, statement: Statement, who: dict[str, Any]
+    ) -> list[Row] | None:
+        """The rows of a read on ``replica``; None where the primary is to be asked.
+
+        ``who`` is what ``as_tenant`` binds, and the position to have replayed.
+        """
         try:
-            return await replica.read(as_tenant, statement, values, tenant, position)
+            return await replica.read(as_tenant, statement, who)
         except psycopg.errors.TransactionRollback:
             return None  # the replica ended the read, which conflicted with its replay
         except psycopg.OperationalError as error:

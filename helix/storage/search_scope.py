@@ -25,7 +25,7 @@ _COLUMNS_AS_STORED = (
 
 @dataclass(frozen=True)
 class Search(Generic[_Result]):
-    """A search that ChunkStore runs as ``tenant``, with ``ef_search`` candidates of the index.
+    """A search in ``scope`` that ChunkStore runs, with ``ef_search`` candidates of the index.
 
     The column ``identity`` of every row is the embedder that filled the database. Where ``widened``
     gives values for its rows, the rows of the same statement with these are the search's.
@@ -33,7 +33,7 @@ class Search(Generic[_Result]):
 
     statement: str
     values: dict[str, Any]
-    tenant: str
+    scope: Scope
     ef_search: int
     read: Callable[[list[Row]], _Result]
     widened: Callable[[list[Row]], dict[str, Any] | None] | None = None

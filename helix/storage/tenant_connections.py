@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Self
 
+from helix.domain.scope import WHOLE, Reach
 from helix.storage.connections import Connected, Connections, Row
 
 
@@ -15,14 +16,17 @@ class TenantConnections:
     Args:
         connections: of one database; whoever made them closes them.
         tenant: the tenant whose rows are read and changed.
+        reach: the part of them that is seen.
     """
 
     _connections: Connections
     _tenant: str
+    _reach: Reach = WHOLE
 
-    def __init__(self, connections: Connections, tenant: str) -> None:
+    def __init__(self, connections: Connections, tenant: str, reach: Reach = WHOLE) -> None:
         self._connections = connections
         self._tenant = tenant
+        self._reach = reach
 
     @property
     def connections(self) -> Connections:
@@ -34,19 +38,24 @@ class TenantConnections:
         """The tenant whose rows they are."""
         return self._tenant
 
-    def of(self, tenant: str) -> Self:
-        """The same connections for another tenant."""
+    @property
+    def reach(self) -> Reach:
+        """The part of the tenant's rows that is seen."""
+        return self._reach
+
+    def of(self, tenant: str, reach: Reach = WHOLE) -> Self:
+        """The same connections for another tenant, or another part of its rows."""
         other = copy(self)
-        other._tenant = tenant
+        other._tenant, other._reach = tenant, reach
         return other
 
     async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
         """All rows of one read as this tenant, unless the database keeps silent."""
-        return await self._connections.fetch(statement, values, self._tenant)
+        return await self._connections.fetch(statement, values, self._tenant, reach=self._reach)
 
     async def read(self, statement: str, values: dict[str, Any]) -> list[Row]:
         """``fetch`` of documents and chunks, on a replica too: see Connections.read."""
-        return await self._connections.read(statement, values, self._tenant)
+        return await self._connections.read(statement, values, self._tenant, reach=self._reach)
 
     def connection(self) -> AbstractContextManager[Connected]:
         """A connection that sees every tenant, in autocommit: for what keeps the database."""
@@ -54,4 +63,4 @@ class TenantConnections:
 
     def transaction(self) -> AbstractContextManager[Connected]:
         """A connection in one transaction as this tenant; an error rolls it back."""
-        return self._connections.transaction(self._tenant)
+        return self._connections.transaction(self._tenant, reach=self._reach)

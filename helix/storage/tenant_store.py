@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from helix.domain.records import DocumentRecord, Hit, SearchResult
-from helix.domain.scope import DEFAULT_TENANT, Scope
+from helix.domain.scope import DEFAULT_TENANT, WHOLE, Reach, Scope
 from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import EmbedderMismatch
 from helix.storage import indexes as index
@@ -128,7 +128,9 @@ class TenantStore(TenantConnections):
 
     async def _found(self, search: Search[_T], values: dict[str, Any]) -> list[Row]:
         settings = SEARCH_SETTINGS.format(ef_search=search.ef_search)
-        return await self._connections.read(search.statement, values, search.tenant, settings)
+        return await self._connections.read(
+            search.statement, values, search.scope.tenant, settings, search.scope.reach
+        )
 
     def _require_identity(self, stored: str | None) -> None:
         if stored not in (None, self._identity):
@@ -176,9 +178,17 @@ class TenantStore(TenantConnections):
         session._tenant = tenant or self._tenant
         return session
 
-    def of(self, tenant: str) -> Self:
-        """This store as ``tenant`` has it."""
-        return self if tenant == self._tenant else self.session(tenant=tenant)
+    def of(self, tenant: str, reach: Reach = WHOLE) -> Self:
+        """This store as ``tenant`` has it, or the part of it within ``reach``."""
+        if (tenant, reach) == (self._tenant, self._reach):
+            return self
+        other = self.session(tenant=tenant)
+        other._reach = reach
+        return other
+
+    def within(self, scope: Scope) -> Self:
+        """The store of the tenant of ``scope`` with the documents that it may be read from."""
+        return self.of(scope.tenant, scope.reach)
 
     @property
     def ef_search(self) -> int:

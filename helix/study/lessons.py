@@ -42,7 +42,7 @@ async def open_lesson(
     lesson = await _lesson(library, item_id)
     if "text" in lesson["body"]:
         return lesson
-    request = AnswerRequest(answering, _question(library.tenant, lesson), recorded=False)
+    request = AnswerRequest(answering, _question(library, lesson), recorded=False)
     answer = await request.run_json()
     passages = await read_passages(library, [span["chunk_id"] for span in lesson["sources"]])
     exercise = await _exercise(library, maker, lesson, passages)
@@ -72,7 +72,7 @@ async def _lesson(library: Library, item_id: int) -> Row:
     return row
 
 
-def _question(tenant: str, lesson: Row) -> Question:
+def _question(library: Library, lesson: Row) -> Question:
     """The question that the lesson's text answers, in the scope of the lesson's documents."""
     sources = lesson["sources"]
     document, title = sources[0]["title"], lesson["body"]["title"]
@@ -80,7 +80,8 @@ def _question(tenant: str, lesson: Row) -> Question:
     text = f"What is “{document}” about?"
     if title != document:
         text = f"What does “{document}” say about {title}?"
-    return Question(text, Scope(tenant, document_ids=ids), _TOP_K)
+    scope = Scope(library.tenant, document_ids=ids, spaces=library.reach.spaces)
+    return Question(text, scope, _TOP_K)
 
 
 def _quoted(passages: Sequence[Source]) -> dict[str, Any]:

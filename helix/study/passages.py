@@ -48,7 +48,7 @@ class Place:
 
 async def documents_in(library: Library, scope: Scope) -> list[int] | None:
     """The ids of a scope's documents at present; None for a whole library."""
-    if not scope.narrowed:
+    if not scope.filters():
         return None
     statement = compose(sql.DOCUMENTS, condition=scope_condition(scope.narrowed_by))
     row = await library.data(statement, scope.filters())

@@ -129,7 +129,7 @@ class FileIngestion:
             if file.keep_file:  # it was ingested before without
                 own = (file.tenant, file.source_uri, file.content_hash)
                 await self._database(keep_file, *own)
-            await self._database(retag, file.tenant, file.source_uri, file.tags)
+            await self._database(retag, file.tenant, file.source_uri, file.tags, file.spaces)
             await self._database(give_metadata, file.tenant, file.source_uri, file.metadata)
             await self._tell("unchanged")
             return
@@ -281,6 +281,7 @@ def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str
         origin=file.origin,
         file_hash=file.file_hash if file.keep_file else None,
         tags=None if file.tags is None else tuple(file.tags),
+        spaces=None if file.spaces is None else tuple(file.spaces),
         tables=read.tables,
         pages=read.pages,
         facts=with_edits(plain(facts), edits),

@@ -134,7 +134,7 @@ def plan_paths(
         stored = fingerprints(connection, store.tenant, uris)
         keeping = bool(options.get("keep_files"))
         unkept = sources_without_file(connection, store.tenant, uris) if keeping else set()
-    tags = options.get("tags")
+    tags, spaces = options.get("tags"), options.get("spaces")
     add_files_to_run(store, run_id, [PlannedFile(uri, reason=why) for uri, why in walked.problems])
     inspected = (
         replace(
@@ -147,12 +147,12 @@ def plan_paths(
         for source in walked.sources
     )  # fmt: skip
     for batch in _batches(inspected):
-        add_files_to_run(store, run_id, batch, tags, keeping, metadata)
+        add_files_to_run(store, run_id, batch, tags, keeping, metadata, spaces)
     for batch in _batches(file for given in sources for file in files_of_source(given, limits)):
         with store.connection() as connection:
             stored = fingerprints(connection, store.tenant, [file.source_uri for file in batch])
         known = [unless_unchanged(file, stored.get(file.source_uri), limits) for file in batch]
-        add_files_to_run(store, run_id, known, tags, keeping, metadata)
+        add_files_to_run(store, run_id, known, tags, keeping, metadata, spaces)
 
 
 def inspect(
@@ -202,8 +202,9 @@ def add_files_to_run(
     tags: Sequence[str] | None = None,
     keep_files: bool = False,
     metadata: Mapping[str, Any] | None = None,
+    spaces: Sequence[int] | None = None,
 ) -> None:
-    """Write a batch to the run in one transaction, with its bytes, outcomes, tags and metadata.
+    """Write a batch to the run in one transaction: bytes, outcomes, tags, metadata and spaces.
 
     ``metadata`` is for all of them, above what came beside each. With ``keep_files`` the bytes
     stay for as long as their documents.
@@ -237,11 +238,12 @@ def add_files_to_run(
                     origin=file.origin or {},
                     tags=None if tags is None else tuple(tags),
                     metadata=file.metadata,
+                    spaces=None if spaces is None else tuple(spaces),
                 )
                 for file in files
             ],
         )
-        _end_finished(connection, store.tenant, run_id, files, tags)
+        _end_finished(connection, store.tenant, run_id, files, tags, spaces)
         # a second look may have found other bytes than the first, which the run keeps to
         drop_bytes(connection, [(store.tenant, file.content_hash or None) for file in files])
 
@@ -252,6 +254,7 @@ def _end_finished(
     run_id: int,
     files: Sequence[PlannedFile],
     tags: Sequence[str] | None,
+    spaces: Sequence[int] | None,
 ) -> None:
     """Give files that are not to be read their outcome."""
     finished = [file for file in files if file.unchanged or file.reason]
@@ -265,7 +268,7 @@ def _end_finished(
     unchanged = [file for file in finished if file.unchanged]
     set_unchanged(connection, run_id, [numbers[file.source_uri] for file in unchanged])
     for file in unchanged:
-        retag(connection, tenant, file.source_uri, tags)
+        retag(connection, tenant, file.source_uri, tags, spaces)
         give_metadata(connection, tenant, file.source_uri, file.metadata)
     for file in finished:
         if file.reason:

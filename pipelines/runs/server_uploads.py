@@ -32,6 +32,7 @@ class Sending:
         paths: files and folders, as they were given.
         tags: labels for all of them.
         title: of the one file; None leaves that to the document.
+        space: the space that they are put into, by its name or id; None: wherever they stand.
         detach: whether to leave the reading to the server instead of waiting for it.
         metadata: of all of them, above what a metadata.csv says of each.
     """
@@ -39,6 +40,7 @@ class Sending:
     paths: Sequence[str]
     tags: Sequence[str] = ()
     title: str | None = None
+    space: str | None = None
     detach: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -127,6 +129,5 @@ def _fields(source: SourceFile, sending: Sending) -> Row:
     fields: Row = {"source_uri": source.source_uri, "tags": list(sending.tags)}
     if metadata := {**(source.metadata or {}), **sending.metadata}:
         fields["metadata"] = json.dumps(metadata)
-    if sending.title is not None:
-        fields["title"] = sending.title
-    return fields
+    more = {"title": sending.title, "space": sending.space}
+    return fields | {name: text for name, text in more.items() if text is not None}

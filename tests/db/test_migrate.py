@@ -170,7 +170,7 @@ def test_a_role_that_may_not_install_pgvector_is_told_who_may(
     with pytest.raises(DatabaseError, match=f"role {role} may not create roles: have a superuser"):
         migrate(url)
     with psycopg.connect(bare_database_url) as connection:
-        connection.execute("GRANT helix_app TO plain")
+        connection.execute("GRANT helix_app, helix_limited TO plain")
     migrate(url)
     check_schema(url)
 

@@ -104,9 +104,11 @@ def test_a_role_that_may_not_write(
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
         connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO reader").format(name))
     monkeypatch.setenv("DATABASE_URL", database_url.replace("//postgres@", "//reader@"))
-    assert "reader may not act as helix_app: have it granted" in one_line(ingest("a.txt"))
+    assert "reader may not act as helix_app and helix_limited: have them granted" in one_line(
+        ingest("a.txt")
+    )
     with psycopg.connect(database_url) as connection:
-        connection.execute("GRANT helix_app TO reader")
+        connection.execute("GRANT helix_app, helix_limited TO reader")
     assert "reader does not own Helix's tables" in one_line(ingest("a.txt"))
     with psycopg.connect(database_url) as connection:
         connection.execute("ALTER ROLE reader BYPASSRLS")

@@ -123,12 +123,13 @@ def test_a_role_that_may_not_create_roles_is_told_what_to_run(
 
 
 def test_policies_come_back_where_a_dump_lost_them(database_url: str) -> None:
-    """Restored on a server without the role, a dump has row security and no policy."""
-    policies = "SELECT polrelid::regclass::text FROM pg_policy ORDER BY 1"
+    """Restored on a server without the roles, a dump has row security and no policy."""
+    policies = "SELECT polrelid::regclass::text, polname::text FROM pg_policy ORDER BY 1, 2"
     before = rows(database_url, policies)
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for (table,) in before:
-            dropping = composed.SQL("DROP POLICY tenant ON {}")
-            connection.execute(dropping.format(composed.Identifier(table)))
+        for table, name in before:
+            dropping = composed.SQL("DROP POLICY {} ON {}")
+            named = composed.Identifier(name), composed.Identifier(table)
+            connection.execute(dropping.format(*named))
     migrate(database_url)
     assert rows(database_url, policies) == before != []

@@ -51,13 +51,14 @@ class Ids:
     study_set: int = NEVER
     item: int = NEVER
     attempt: int = NEVER
+    space: int = NEVER
 
     @property
     def all(self) -> tuple[int | str, ...]:
         """Each of them."""
         return (
             self.document, self.chunk, self.run, self.answer, self.conversation, self.message,
-            self.study_set, self.item, self.attempt,
+            self.study_set, self.item, self.attempt, self.space,
         )  # fmt: skip
 
 
@@ -138,6 +139,11 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("POST", f"{ATTACHED}/{{document_id}}/library"): lambda _: {},
     ("POST", "/ask-image"): lambda _: {"files": {"image": b"none"}, "data": {"q": QUESTION}},
     ("GET", "/v1/suggestions"): lambda _: {},
+    ("GET", "/v1/spaces"): lambda _: {},
+    ("POST", "/v1/spaces"): lambda _: {"json": {"name": "Library"}},
+    ("PATCH", "/v1/spaces/{space_id}"): lambda _: {"json": {"name": "Taken"}},
+    ("DELETE", "/v1/spaces/{space_id}"): lambda _: {},
+    ("POST", "/v1/spaces/{space_id}/documents"): lambda ids: {"json": {"add": [ids.document]}},
     ("GET", "/v1/search"): lambda _: {"params": {"q": QUESTION}},
     ("POST", "/v1/transcribe"): lambda _: {"files": {"audio": b"none"}, "data": {}},
     ("GET", "/v1/progress"): lambda _: {},
@@ -251,7 +257,7 @@ def path_of(template: str, ids: Ids) -> str:
         document_id=ids.document, chunk_id=ids.chunk, run_id=ids.run, answer_id=ids.answer,
         number=1, conversation_id=ids.conversation, message_id=ids.message, name="search_terms",
         model="helix", day="2026-01-31", set_id=ids.study_set, item_id=ids.item,
-        attempt_id=ids.attempt, image_id="0" * 64,
+        attempt_id=ids.attempt, image_id="0" * 64, space_id=ids.space,
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def no_document(document_id: int) -> ToolFailure:
 
 async def fetch(context: ToolContext, statement: Statement) -> list[Row]:
     """The rows of a read as the asker's tenant."""
-    store = context.retriever.store.of(context.scope.tenant)
+    store = context.retriever.store.within(context.scope)
     return await store.fetch(*statement)
 
 

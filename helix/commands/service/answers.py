@@ -281,7 +281,7 @@ class AnswerService(LibraryService):
     def _scope(self, query: Query) -> Scope:
         return Scope(
             self.library.tenant, document_ids=query.document_ids, tags=query.tags,
-            metadata=query.where,
+            metadata=query.where, spaces=self.library.reach.spaces,
         )  # fmt: skip
 
     def _request(self, query: Query) -> AnswerRequest:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from psycopg.rows import class_row
 
+from helix.domain.scope import Spaces
 from helix.errors import HelixError
 from helix.library.people.members import Membership, Role, memberships
 from helix.library.people.tokens import hash_of, new_secret
@@ -30,7 +31,8 @@ class NoTenant(HelixError):
 class SessionAccess:
     """The access that a session gives: to ``tenant``, for what ``role`` allows.
 
-    ``csrf`` is known to pages of this server alone.
+    ``csrf`` is known to pages of this server alone. ``spaces`` are those whose documents may be
+    read; None: all.
     """
 
     id: int
@@ -40,6 +42,7 @@ class SessionAccess:
     name: str
     email: str
     csrf: str
+    spaces: Spaces = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ async def access_of_session(
     if hashed is None:
         return None
     rows = await store.fetch(sql.OPENED, {"hashed": hashed, "idle": idle})
-    return SessionAccess(**rows[0]) if rows else None
+    if not rows:
+        return None
+    spaces = rows[0]["spaces"]
+    return SessionAccess(**rows[0] | {"spaces": None if spaces is None else tuple(spaces)})
 
 
 def end_session(connection: Connected, secret: str) -> tuple[str, str] | None:

@@ -24,7 +24,7 @@ def renumbered(row: dict[str, Any], table: Table, offsets: Offsets) -> dict[str,
     by_key = {key: offsets[other] for key, other in {**REFERENCES, **table.references}.items()}
     result: dict[str, Any] = _renumbered_value(row, by_key)
     if table.numbered:
-        result["id"] += offsets[table.name]
+        result["id"] = _shifted(result["id"], offsets[table.name])
     for column, other in table.keyed.items():
         if isinstance(ids := result.get(column), dict):
             result[column] = {_shifted(key, offsets[other]): ids[key] for key in ids}
@@ -58,7 +58,8 @@ def _renumbered_node(text: str, by_key: Offsets) -> str:
 
 
 def _shifted(value: Any, by: int) -> Any:
-    """An id plus ``by``; a value that is no id, such as null, stays."""
+    """An id plus ``by``; a value that is no id, such as null, stays, and so does 0: every tenant's
+    library is the space 0."""
     if isinstance(value, str):
         return str(int(value) + by) if value.isascii() and value.isdigit() else value
-    return value + by if type(value) is int else value
+    return value + by if type(value) is int and value else value

@@ -31,8 +31,12 @@ class Table:
     rows_at_once: int = 200
 
 
+_IN_SPACE = {"space": "spaces"}
+"""Of a scope: the space that is asked in."""
+
 TABLES = (
-    Table("documents", ("id",), numbered=True),
+    Table("spaces", ("id",), numbered=True),
+    Table("documents", ("id",), numbered=True, references={"spaces": "spaces"}),
     Table("document_sources", ("source_uri",)),
     Table("document_pages", ("document_id", "number")),
     Table("document_tables", ("document_id", "ordinal"), without=("id",)),
@@ -41,9 +45,13 @@ TABLES = (
     Table("chunks", ("id",), numbered=True),
     Table("answers", ("created_at", "id")),
     Table("feedback", ("id",), without=("id",)),
-    Table("conversations", ("created_at", "id"), without=("messages",)),
+    Table(
+        "conversations", ("created_at", "id"), without=("messages", "owner"), references=_IN_SPACE
+    ),
     Table("conversation_images", ("conversation_id", "id"), rows_at_once=2),
-    Table("messages", ("conversation_id", "id"), keyed={"cited": "documents"}),
+    Table(
+        "messages", ("conversation_id", "id"), keyed={"cited": "documents"}, references=_IN_SPACE
+    ),
     Table("prompt_versions", ("name", "version")),
     Table("tenant_settings", ("tenant_id",)),
     Table("progress_sessions", ("learner", "started_at")),
@@ -78,6 +86,7 @@ LEFT_OUT: Mapping[str, str] = {
     "api_keys": "keys open one installation",
     "members": "people are the installation's, and whom it lets in",
     "groups": "as members",
+    "space_members": "as members",
     "group_members": "as members",
     "sessions": "as members",
     "invitations": "as members",

@@ -57,10 +57,12 @@ async def ask(
     """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
     services = caller.services
     text = question_of(q, services.settings.max_question_chars, "q")
-    scope = Scope(caller.tenant, document_ids=_document_ids(document_id))
+    ids = _document_ids(document_id)
+    scope = Scope(caller.tenant, document_ids=ids, spaces=caller.reach.spaces)
     question = Question(text, scope, model=model, marks=cite == "proof")
     answering = AnswerRequest(
-        services.answering, question, verdict=verdict, cites_by_proof=False, tells_closest=False
+        services.answering, question, verdict=verdict, cites_by_proof=False, tells_closest=False,
+        right=caller.right,
     )  # fmt: skip
     frames = partial(plain_frames, answering)
     return await streamed(request, answering, frames, answer_headers(question))

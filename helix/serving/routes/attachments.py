@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
@@ -19,7 +21,7 @@ from helix.overload.entry import asker
 from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.forms import form_body, named_tenant, read_form
-from helix.serving.routes.uploads import examine, upload_limits
+from helix.serving.routes.uploads import examine, placed, upload_limits
 
 _BODY = form_body(
     "file",
@@ -95,7 +97,9 @@ async def remove(caller: CurrentCaller, conversation_id: str, document_id: int) 
 async def move(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
     """Read it again as a document of the library; it leaves the conversation."""
     await get_conversation(caller.library, conversation_id)
-    stored = await add_to_library(caller.library, conversation_id, document_id)
+    stored = await add_to_library(
+        caller.library, conversation_id, document_id, partial(placed, caller)
+    )
     if stored.run_id is not None:
         caller.services.on_run_created()
     return JSONResponse({"run_id": stored.run_id, "documents": stored.documents}, 202)

@@ -126,10 +126,11 @@ async def batch(caller: CurrentCaller, batch: Batch) -> Row:
         if report.runs:
             caller.services.on_run_created()
     caller.changed(f"{asked.action} of {report.changed} documents" if report.changed else "")
-    return _report_json(report)
+    return report_json(report)
 
 
-def _report_json(report: Report) -> Row:
+def report_json(report: Report) -> Row:
+    """``report`` as it is told."""
     failed = sum(error is not None for error in report.errors.values())
     return {
         "done": len(report.errors) - failed,

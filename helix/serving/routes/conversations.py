@@ -39,9 +39,10 @@ from helix.errors import BadRequest
 from helix.library.access import Library
 from helix.library.errors import Conflict
 from helix.library.pagination import check_text
+from helix.library.spaces import space_of
 from helix.overload.long_work import off_loop_if_long
 from helix.providers.choices import named
-from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.query_request import (
     ANSWERS_BY,
     DocumentId,
@@ -64,6 +65,7 @@ class _Described(BaseModel):
     title: str | None = Field(None, description="Its first question is shown where there is none")
     document_ids: list[DocumentId] | None = Field(None, max_length=1000)
     filters: Filters | None = None
+    space: str | None = Field(None, max_length=100, description="Its documents alone: id or name")
     model: ModelName | None = Field(None, description=f'{ANSWERS_BY}; "" for the tenant\'s')
     tenant_id: str | None = None
 
@@ -77,11 +79,18 @@ class _Described(BaseModel):
             named(choices, self.model)
         return self.model
 
-    def scope(self) -> dict[str, Any] | None:
-        """The scope in its stored form; None where the request says nothing of it."""
-        if not self.model_fields_set & {"document_ids", "filters"}:
+    async def scope(self, caller: Caller) -> dict[str, Any] | None:
+        """The scope in its stored form; None where the request says nothing of it.
+
+        Raises:
+            NotFound: it names a space that ``caller`` may not read.
+        """
+        if not self.model_fields_set & {"document_ids", "filters", "space"}:
             return None
-        return stored_scope(self.document_ids or None, self.filters)
+        stored = stored_scope(self.document_ids or None, self.filters)
+        if not self.space:
+            return stored
+        return stored | {"space": await space_of(caller.library, self.space, caller.spaces)}
 
 
 class NewConversation(_Described):
@@ -103,16 +112,17 @@ class ConversationChange(_Described):
 async def begin(request: Request, caller: CurrentCaller) -> Response:
     """An empty one; `409` where there is one of this `id`."""
     new = checked_request(await request.body() or b"{}", 0, NewConversation)
-    library = caller.for_tenant(new.tenant_id).library
+    caller = caller.for_tenant(new.tenant_id)
+    library = caller.library
     conversation_id = new_id() if new.id is None else checked_id(new.id)
-    title, scope = new.checked_title() or "", new.scope() or {}
+    title, scope = new.checked_title() or "", await new.scope(caller) or {}
     model = new.checked_model(caller.services.choices) or ""
     made = await library.change(
         lambda connection: create(connection, library.tenant, conversation_id, title, scope, model)
     )
     if not made:
         raise Conflict(f"there is a conversation {conversation_id} already")
-    caller.for_tenant(new.tenant_id).note("conversation_begun")
+    caller.note("conversation_begun")
     caller.changed("conversation" if new.id else f"conversation {conversation_id}")
     return TextJson(await get_conversation(library, conversation_id), 201)
 
@@ -188,11 +198,15 @@ async def change_conversation(
 ) -> Response:
     """Change its title, the documents it is asked of, its model, or the path that is active."""
     changed = checked_request(await request.body(), 0, ConversationChange)
-    library = caller.for_tenant(changed.tenant_id).library
-    title, scope, active = changed.checked_title(), changed.scope(), changed.active
+    caller = caller.for_tenant(changed.tenant_id)
+    library = caller.library
+    title, scope = changed.checked_title(), await changed.scope(caller)
+    active = changed.active
     model = changed.checked_model(caller.services.choices)
     if title is None and scope is None and active is None and model is None:
-        raise BadRequest("nothing to change: send title, document_ids, filters, model or active")
+        raise BadRequest(
+            "nothing to change: send title, document_ids, filters, space, model or active"
+        )
 
     def all_at_once(connection: Any) -> None:
         if any(each is not None for each in (title, scope, model)):
@@ -208,6 +222,7 @@ async def change_conversation(
 async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Response:
     """Delete it with all its messages; an answer that is under way in it is stopped."""
     library = caller.library
+    await get_conversation(library, conversation_id)  # its documents are found by its id alone
     await detach_all(library, conversation_id)  # first: its messages tell whose receipts have words
     await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))
     return Response(status_code=204)

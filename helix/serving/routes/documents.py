@@ -23,6 +23,7 @@ from helix.library.documents import (
     get_chunk,
     get_document,
     get_file,
+    must_read,
     remove_document,
 )
 from helix.library.pagination import check_text
@@ -136,7 +137,8 @@ async def change(caller: CurrentCaller, document_id: int, changed: DocumentChang
     """
     library = caller.for_tenant(changed.tenant_id).library
     changes = changed.changes()
-    await library.change(
+    await must_read(library, document_id)
+    await library.whole.change(
         partial(edit_document, document_id=document_id, changes=changes, tenant=library.tenant)
     )
     return {"id": document_id, **changes}
@@ -149,7 +151,9 @@ async def change(caller: CurrentCaller, document_id: int, changed: DocumentChang
 async def delete(caller: CurrentCaller, document_id: int) -> Response:
     """Delete it with its text, chunks, vectors and file: all of it, or nothing when that fails."""
     library = caller.library
-    await library.change(partial(remove_document, document_id=document_id, tenant=library.tenant))
+    await must_read(library, document_id)
+    remove = partial(remove_document, document_id=document_id, tenant=library.tenant)
+    await library.whole.change(remove)
     return Response(status_code=204)
 
 
@@ -162,7 +166,10 @@ async def delete(caller: CurrentCaller, document_id: int) -> Response:
 async def reingest(caller: CurrentCaller, document_id: int) -> Row:
     """Start a run over the stored bytes; the document stays readable meanwhile."""
     library = caller.library
-    run_id = await library.change(partial(reread, document_id=document_id, tenant=library.tenant))
+    await must_read(library, document_id)
+    run_id = await library.whole.change(
+        partial(reread, document_id=document_id, tenant=library.tenant)
+    )
     caller.services.on_run_created()
     return {"run_id": run_id}
 

@@ -56,7 +56,7 @@ router = APIRouter(
 async def ask(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
     """The question goes below `parent_id`, or below the active leaf. It goes on without client."""
     asked = await _message(request, caller)
-    caller = caller.for_tenant(asked.tenant_id)
+    caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
 
     def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, AddedMessage]:
         hold(connection, caller.tenant, conversation_id)
@@ -79,7 +79,7 @@ async def edit(
     asked = await _message(request, caller)
     if asked.parent_id is not None:
         raise BadRequest("parent_id is the message's own here: leave it out")
-    caller = caller.for_tenant(asked.tenant_id)
+    caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
     add = in_place_of(caller.tenant, conversation_id, message_id, keeps_question=False)
     return await answer_turn(request, caller, _asking(conversation_id, add, asked))
 

@@ -138,7 +138,8 @@ async def _tried(
     """The answer's JSON with ``text`` as the prompt; None where the client left."""
     services = caller.services
     asked = Question(
-        question_of(question, services.settings.max_question_chars), Scope(caller.tenant)
+        question_of(question, services.settings.max_question_chars),
+        Scope(caller.tenant, spaces=caller.reach.spaces),
     )
     current = await services.answering.prompts_of(caller.tenant)
     tried = Prompts({**current.overrides, name: Override(0, text)})

@@ -51,10 +51,10 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     services = caller.services
     asked = query_request(await request.body(), services.settings.max_question_chars)
     named = asked.conversation_id is not None
-    caller = caller.for_tenant(asked.tenant_id)
+    caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
     if asked.conversation_id:
         return await answer_turn(request, caller, _asking(asked, caller.tenant))
-    scope = asked.scope(caller.tenant)
+    scope = asked.scope(caller.tenant).within(caller.reach.spaces)
     answering = AnswerRequest(
         services.answering,
         Question(
@@ -68,6 +68,7 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
         ),
         verdict=bool(asked.verdict),
         extra={"conversation_id": asked.conversation_id} if named else {},
+        right=caller.right,
     )
     headers = answer_headers(answering.question)
     if asked.stream:

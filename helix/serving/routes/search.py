@@ -55,6 +55,7 @@ async def search(
     asked = {"question": q, "document_ids": document_id or None, "filters": filters or None}
     body = json.dumps(asked).encode()  # so that filters are those of POST /v1/query to the letter
     scope = query_request(body, len(q)).scope(caller.tenant)
+    scope = scope.within(caller.reach.spaces)
     work = services.passages(q, scope, top_k)
     found = await run_unless_disconnected(request, work)
     if found is None:

@@ -76,12 +76,13 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
         return await _resumable(request, caller, asked, stored)
     last = await last_message(request, caller, text)
     history = without_pasted(history, services.settings.max_question_chars)
+    scope = scope_of_stored(stored, caller.tenant).within(caller.reach.spaces)
     question = Question(
-        last.question, last.within(scope_of_stored(stored, caller.tenant)), asked.top_k, history,
+        last.question, last.within(scope), asked.top_k, history,
         mode=asked.mode or services.settings.mode, time_zone=asked.time_zone or "UTC",
         model=asked.model,
     )  # fmt: skip
-    answering = AnswerRequest(services.answering, question, extra=last.extra)
+    answering = AnswerRequest(services.answering, question, extra=last.extra, right=caller.right)
 
     def frames(stream: AnswerStream) -> AsyncGenerator[bytes, None]:
         return ui_frames(typed_events(answering, stream), base, question.answer_id)

@@ -20,6 +20,7 @@ from helix.library.access import Library, Row
 from helix.library.errors import UnsupportedMedia
 from helix.library.pagination import check_text
 from helix.library.samples import sample_uploads
+from helix.library.spaces import LONGEST_NAME
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.overload.entry import asker
 from helix.overload.limits import MEGABYTE
@@ -42,6 +43,7 @@ _BODY = form_body(
     source_uri=_TEXT | {"description": "of the one file"},
     tags={"type": "array", "items": _TEXT},
     metadata=_TEXT | {"description": 'of all files, a JSON object: {"year": 2024}'},
+    space=_TEXT | {"description": "that they stand in: its id or name; else the library"},
     tenant_id=_TEXT,
 )
 
@@ -76,6 +78,7 @@ async def upload(
     form = await read_form(request, upload_limits(services.settings.max_file_mb * MEGABYTE))
     try:
         caller = caller.for_tenant(named_tenant(form))
+        caller = await caller.in_space(_text(form, 1, "space", LONGEST_NAME))
         library, counted = caller.library, asker(request)
         uploads, refused = await examine(library, form)
         if refused and not partial_:
@@ -98,7 +101,8 @@ def _declared(request: Request) -> int:
 
 async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     """Store ``uploads`` where the tenant has room for them, and have them read."""
-    library = caller.library
+    library = caller.library.whole
+    uploads = [placed(caller, upload) for upload in uploads]
     action = within_quota(
         caller.services.settings, library.tenant,
         partial(store_uploads, uploads=uploads, tenant=library.tenant),
@@ -110,6 +114,20 @@ async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     if stored.run_id is not None:
         caller.services.on_run_created()
     return stored
+
+
+def placed(caller: Caller, upload: Upload) -> Upload:
+    """``upload`` with the space that it is to stand in, compared with what ``caller`` may read.
+
+    Raises:
+        BadRequest: it names a source_uri, which may be that of a document of another space.
+        OtherSpace: there is no space that it could stand in.
+    """
+    if caller.reach.spaces is None:
+        return upload
+    if upload.source_uri and caller.spaces is not None:
+        raise BadRequest("source_uri is for who reads the whole library: leave it out")
+    return replace(upload, space=caller.writable_space(), sees=caller.spaces)
 
 
 def _answer(

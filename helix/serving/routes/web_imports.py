@@ -14,7 +14,7 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Row
 from helix.library.pagination import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller, OtherSpace
 from helix.serving.storage_quota import check_quota
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
@@ -94,6 +94,8 @@ async def _started(
     if asked.metadata:
         options["metadata"] = checked_metadata(asked.metadata)
     library, settings = caller.library, caller.services.settings
+    if library.reach.spaces is not None:  # what comes from an address may be another's already
+        raise OtherSpace("web pages come into the whole library: bring them in as who reads all")
 
     def start(connection: Connected) -> int:
         check_quota(connection, settings, library.tenant, more=1)

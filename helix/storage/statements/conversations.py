@@ -5,10 +5,11 @@ from __future__ import annotations
 from helix.storage.statements import compose
 
 # The same id again changes nothing: it is the client's, which may not know how the first request
-# ended.
+# ended. It is whose the transaction is.
 CREATE = """
-INSERT INTO conversations (tenant_id, id, title, scope, model)
-VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s)
+INSERT INTO conversations (tenant_id, id, title, scope, model, owner)
+VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s,
+        coalesce(current_setting('helix.owner', true), ''))
 ON CONFLICT DO NOTHING RETURNING id
 """
 

@@ -12,19 +12,21 @@ WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
 UPSERT = """
 INSERT INTO documents (tenant_id, id, source_uri, title, content_hash, recipe, text, media, size,
                        outline, warnings, origin, file_hash, language, tags, file_name, facts,
-                       metadata, edits)
+                       metadata, edits, spaces)
 VALUES (%(tenant)s, coalesce(%(id)s, nextval(pg_get_serial_sequence('documents', 'id'))),
         %(source_uri)s, %(title)s, %(content_hash)s, %(recipe)s, %(text)s, %(media)s, %(size)s,
         %(outline)s, %(warnings)s, %(origin)s, %(file_hash)s, %(language)s,
-        coalesce(%(tags)s::text[], '{}'), %(file_name)s, %(facts)s, %(metadata)s, %(edits)s)
+        coalesce(%(tags)s::text[], '{}'), %(file_name)s, %(facts)s, %(metadata)s, %(edits)s,
+        coalesce(%(spaces)s::bigint[], '{0}'))
 ON CONFLICT (tenant_id, source_uri) DO UPDATE
 SET title = excluded.title, content_hash = excluded.content_hash, recipe = excluded.recipe,
     text = excluded.text, media = excluded.media, size = excluded.size,
     outline = excluded.outline, warnings = excluded.warnings, origin = excluded.origin,
     file_hash = excluded.file_hash, language = excluded.language,
     file_name = excluded.file_name, facts = excluded.facts, metadata = excluded.metadata,
-    edits = excluded.edits,
-    tags = coalesce(%(tags)s, documents.tags), status = 'ready', error = '', updated_at = now()
+    edits = excluded.edits, tags = coalesce(%(tags)s, documents.tags),
+    spaces = coalesce(%(spaces)s::bigint[], documents.spaces), status = 'ready', error = '',
+    updated_at = now()
 RETURNING id, xmax = 0 AS is_new
 """
 

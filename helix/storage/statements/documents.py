@@ -75,6 +75,13 @@ UPDATE documents SET tags = %(tags)s WHERE tenant_id = %(tenant)s
          WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s))
 """
 
+# The same of the spaces that it stands in.
+PLACE_SOURCE = """
+UPDATE documents SET spaces = %(spaces)s::bigint[] WHERE tenant_id = %(tenant)s
+    AND (source_uri = %(source_uri)s OR id IN (SELECT document_id FROM document_sources
+         WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s))
+"""
+
 # Or the version that is on its way would bring back those it was sent with.
 TAG_COMING = """
 UPDATE run_files SET tags = %s WHERE tenant_id = %s AND document_id = %s AND status = ANY(%s)

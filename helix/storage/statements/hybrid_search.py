@@ -7,7 +7,7 @@ from functools import lru_cache
 from helix.domain.gate import RARE_CHUNKS, RARE_SHARE
 from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B
 from helix.storage.statements.hits import COLUMNS, JOIN
-from helix.storage.statements.scopes import near_ctes, scope_ctes
+from helix.storage.statements.scopes import is_readable_alone, near_ctes, scope_ctes
 
 # By exact BM25, of those that the nominal mean length puts first
 _RESCORED = "greatest(100, %(by_words)s::integer)"
@@ -61,9 +61,15 @@ _LEXICAL_NARROWED = f"""
     UNION ALL
     (SELECT id
      FROM lexical_chunks(
-         ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED}, ARRAY(SELECT id FROM allowed)) AS id
+         ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED}, {{documents}}) AS id
      WHERE NOT (SELECT is_few FROM size))
 """
+
+# Some documents, all of them.
+_LISTED = "ARRAY(SELECT id FROM allowed)"
+
+# Without a list of documents lexical_chunks looks for those of the transaction's spaces.
+_READABLE = f"CASE WHEN (SELECT is_listed FROM size) THEN {_LISTED} END"
 
 # Of what BM25 alone has listed too, for the sum takes both
 _DISTANCE = """coalesce(n.distance, (
@@ -165,10 +171,12 @@ def hybrid_statement(narrowed_by: tuple[str, ...], *, dense: bool = True) -> str
     up: the planner expects a thousand candidates, and would read all of a table of some thousands.
     """
     near, distance = (near_ctes(narrowed_by), _DISTANCE) if dense else (_NO_NEAR, "n.distance")
+    documents = _READABLE if is_readable_alone(narrowed_by) else _LISTED
+    lexical = _LEXICAL_NARROWED.format(documents=documents) if narrowed_by else _LEXICAL
     return f"""
 WITH {scope_ctes(narrowed_by)} {_TERMS},
 {near},
-lexical AS MATERIALIZED ({_LEXICAL_NARROWED if narrowed_by else _LEXICAL}),
+lexical AS MATERIALIZED ({lexical}),
 listed AS MATERIALIZED (
     SELECT l.id, {_BM25} AS score
     FROM lexical l CROSS JOIN LATERAL (

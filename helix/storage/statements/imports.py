@@ -30,7 +30,7 @@ LOAD = (
 )
 
 # A forged export could have ids that others are given later.
-ID_RANGE = "SELECT min(id), max(id) FROM {table} WHERE {own}"
+ID_RANGE = "SELECT min(id), max(id) FROM {table} WHERE {own} AND id > 0"
 
 # Messages are not numbered by the manifest: the greatest is looked at once they are there.
 GREATEST_MESSAGE = compose("SELECT max(id) FROM messages WHERE {own}", own=OWN)

@@ -10,8 +10,9 @@ FROM unnest(%s::bigint[], %s::timestamptz[]) AS used (id, at) WHERE k.id = used.
 
 # The key itself is nowhere, only its hash.
 CREATE = """
-INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at, person_id)
-VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s, %(person)s)
+INSERT INTO api_keys (tenant_id, name, hint, key_hash, scopes, expires_at, person_id, space_ids)
+VALUES (%(tenant)s, %(name)s, %(hint)s, %(hash)s, %(scopes)s, now() + %(life)s, %(person)s,
+        %(spaces)s)
 RETURNING id
 """
 
@@ -49,5 +50,7 @@ TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 # A function with the owner's rights: whose key it is is not known yet, and a tenant's role sees no
 # other's.
 OPENED = """
-SELECT id, tenant, scopes, name, person_id, role, space_ids FROM opened_by_key(%(hashed)s)
+SELECT id, tenant, scopes, name, person_id, role,
+       readable_spaces(tenant, person_id, role, space_ids) AS space_ids
+FROM opened_by_key(%(hashed)s)
 """

@@ -87,10 +87,17 @@ ORDER BY id LIMIT %(limit)s
 """
 
 # The words of a deleted document are left out, whether or not they are removed from the row yet.
+# A summary has words of earlier answers: where a document of one of these may not be read, none is.
 HISTORY = compose(
     """
-{path}
-SELECT m.question, m.response, m.status, m.summary, m.summarised FROM messages_of_path m
+{path},
+hidden AS MATERIALIZED (
+    SELECT coalesce(current_setting('helix.spaces', true), '') <> '' AND EXISTS (
+        SELECT FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
+            AND NOT are_readable(m.document_ids)) AS is_any)
+SELECT m.question, m.response, m.status, CASE WHEN h.is_any THEN '' ELSE m.summary END AS summary,
+    CASE WHEN h.is_any THEN 0 ELSE m.summarised END AS summarised
+FROM messages_of_path m CROSS JOIN hidden h
 WHERE m.status = 'done' AND NOT EXISTS (
     SELECT unnest(m.document_ids) EXCEPT
     SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)

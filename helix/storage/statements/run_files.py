@@ -8,10 +8,10 @@ from helix.storage.statements import compose
 # A source once in a run; its tenant is the run's.
 ADD = """
 INSERT INTO run_files (tenant_id, run_id, n, source_uri, title, media, size, content_hash,
-                       file_hash, keep_file, document_id, origin, tags, metadata)
+                       file_hash, keep_file, document_id, origin, tags, metadata, spaces)
 SELECT tenant_id, id, %(n)s, %(source_uri)s, %(title)s, %(media)s, %(size)s, %(content_hash)s,
        %(file_hash)s, %(keep_file)s, %(document_id)s, %(origin)s, %(tags)s,
-       %(metadata)s
+       %(metadata)s, %(spaces)s
 FROM runs WHERE id = %(run_id)s
 ON CONFLICT (run_id, source_uri) DO NOTHING
 """
@@ -19,7 +19,7 @@ ON CONFLICT (run_id, source_uri) DO NOTHING
 # With the run's wish to read what has not changed.
 LOAD = """
 SELECT tenant_id AS tenant, source_uri, title, media, size, content_hash, file_hash, keep_file,
-       document_id, origin, tags, metadata, status, (
+       document_id, origin, tags, metadata, spaces, status, (
            SELECT coalesce((options ->> 'force')::boolean, false) FROM runs WHERE id = run_id
        ) AS force
 FROM run_files WHERE run_id = %s AND n = %s

@@ -38,6 +38,7 @@ _CONDITIONS = {
     "until": "updated_at <= %(until)s::timestamptz",
     "company": _NAMED.format(kind="company", condition="= ANY(%(company)s::text[])"),
     "kind": _NAMED.format(kind="kind", condition="= %(kind)s::text"),
+    "spaces": "spaces && %(spaces)s::bigint[]",
 }
 
 # `few`: so few chunks that comparing them all costs less than the index may, which has to go past
@@ -48,10 +49,14 @@ LEAST_FEW = 2000
 # Asked of the statistics: counting would cost what it is to spare.
 _FEW = """
 few AS MATERIALIZED (
-    SELECT greatest({least}, sqrt(150 * n), least(n / 10, 10000))::bigint AS most
+    SELECT greatest({least}, sqrt(150 * n){far})::bigint AS most
     FROM (SELECT greatest(reltuples, 0) AS n FROM pg_class WHERE oid = 'chunks'::regclass) counted
 ),
 """
+
+# Where what is near to the question may be all another's. Spaces lie among the others' as documents
+# do, and of each question of theirs it would be asked.
+_FAR = ", least(n / 10, 10000)"
 
 # The whole library: BM25 has counted its chunks.
 _OF_TENANT = """
@@ -72,6 +77,39 @@ size AS MATERIALIZED (
         LIMIT (SELECT most FROM few) + 1) counted
 ),
 """
+
+# What somebody may read is listed up to some documents, which is dearer the more spaces they are
+# looked for in; whether it is few is told by how many have that many chunks by the statistics.
+_READABLE = """
+few_documents AS MATERIALIZED (
+    SELECT most, CASE WHEN cardinality(%(spaces)s::bigint[]) <= 100
+        THEN greatest(most, 1000) ELSE most END AS listed
+    FROM (
+        SELECT ceil(most * greatest(d.reltuples, 1) / greatest(c.reltuples, 1))::bigint AS most
+        FROM few, pg_class d, pg_class c
+        WHERE d.oid = 'documents'::regclass AND c.oid = 'chunks'::regclass) estimated
+),
+allowed AS MATERIALIZED (
+    SELECT id FROM documents WHERE tenant_id = %(tenant)s AND {conditions}
+    LIMIT (SELECT listed + 1 FROM few_documents)
+),
+size AS MATERIALIZED (
+    SELECT n <= most AS is_few, n <= listed AS is_listed
+    FROM few_documents, (SELECT count(*) AS n FROM allowed) counted
+),
+"""
+
+# Where not all are listed, the document of each chunk that the index brings is looked up: as a
+# comparison, for the planner would make a hash of all documents for EXISTS.
+_IS_READABLE = """AND CASE WHEN (SELECT is_listed FROM size)
+        THEN coalesce(document_id IN (SELECT id FROM allowed), false)
+        ELSE (SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s
+              AND d.id = chunks.document_id AND {conditions}) IS NOT NULL END"""
+
+# All that may be read, few or many. OFFSET 0: the documents first.
+_ALL_READABLE = """(
+        SELECT id FROM documents WHERE tenant_id = %(tenant)s AND {conditions} OFFSET 0) a
+     JOIN chunks c ON c.document_id = a.id"""
 
 # The index is of the vectors at half precision: it chooses what is listed, and the distance of each
 # is that of the vectors as they are.
@@ -98,10 +136,17 @@ near AS MATERIALIZED (
 @lru_cache
 def scope_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs of what may be searched: ``size`` (is_few), and ``allowed`` (id) of a narrowed scope."""
-    few = _FEW.format(least=LEAST_FEW)
+    far = "" if is_readable_alone(narrowed_by) else _FAR
+    few = _FEW.format(least=LEAST_FEW, far=far)
     if not narrowed_by:
         return few + _OF_TENANT
-    return few + _ALLOWED.format(conditions=scope_condition(narrowed_by))
+    listed = _READABLE if is_readable_alone(narrowed_by) else _ALLOWED
+    return few + listed.format(conditions=scope_condition(narrowed_by))
+
+
+def is_readable_alone(narrowed_by: tuple[str, ...]) -> bool:
+    """True if a scope is narrowed by what may be read, and by nothing else."""
+    return narrowed_by == ("spaces",)
 
 
 def scope_condition(narrowed_by: tuple[str, ...]) -> str:
@@ -117,6 +162,12 @@ def near_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs after ``scope_ctes``: ``near`` (id, distance), the nearest chunks of what they allow."""
     if not narrowed_by:
         return _NEAR.format(half=HALF, among="", exactly="chunks c")
+    if is_readable_alone(narrowed_by):
+        conditions = scope_condition(narrowed_by)
+        return _NEAR.format(
+            half=HALF, among=_IS_READABLE.format(conditions=conditions),
+            exactly=_ALL_READABLE.format(conditions=conditions),
+        )  # fmt: skip
     return _NEAR.format(
         half=HALF,
         among="AND coalesce(document_id IN (SELECT id FROM allowed), false)",

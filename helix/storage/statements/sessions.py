@@ -18,8 +18,8 @@ POOLED_SETTINGS = (
 # Whose role it is, whether it may act as tenants do, and whether row-level security binds it: then
 # it does not own the tables.
 MAY_ACT = """
-SELECT current_user, coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
-                               WHERE rolname = %(role)s), false),
+SELECT current_user, (SELECT count(*) = cardinality(%(roles)s::name[]) FROM pg_roles
+                      WHERE rolname = ANY(%(roles)s) AND pg_has_role(oid, 'MEMBER')),
        coalesce(row_security_active(to_regclass('chunks')), false)
 """
 
@@ -31,6 +31,24 @@ AS_TENANT = f"SELECT {SET_TENANT}"
 
 # As a role that owns nothing, so that row-level security binds it.
 AS_TENANT_IN_ROLE = f"{AS_TENANT}, set_config('role', '{ROLE}', true)"
+
+# The role of transactions that see the documents of some spaces only.
+LIMITED_ROLE = "helix_limited"
+
+# Those that the login has to be a member of.
+ROLES = ROLE, LIMITED_ROLE
+
+# With AS_TENANT, in its round trip: the spaces whose documents the transaction sees.
+SET_SPACES = (
+    f", set_config('helix.spaces', %(spaces)s, true), set_config('role', '{LIMITED_ROLE}', true)"
+)
+
+# The same of whoever's conversations it sees.
+SET_OWNER = ", set_config('helix.owner', %(owner)s, true)"
+
+# Behind a statement that is prepared: the plans of one text are of one role, or each change of the
+# role would plan it anew.
+LIMITED = "/* limited */"
 
 # A pooler gives its clients a process id of its own making.
 BACKEND = "SELECT pg_backend_pid()"

@@ -13,7 +13,9 @@ RETURNING id
 
 # A function with the owner's rights: whose session it is is not known yet.
 OPENED = """
-SELECT id, tenant, person_id, role, name, email, csrf FROM opened_by_session(%(hashed)s, %(idle)s)
+SELECT id, tenant, person_id, role, name, email, csrf,
+       readable_spaces(tenant, person_id, role, NULL) AS spaces
+FROM opened_by_session(%(hashed)s, %(idle)s)
 """
 
 # The one that its browser ends, or that another sign-in takes the place of.

@@ -40,7 +40,8 @@ FROM run_files f JOIN documents d ON d.id = f.document_id
 WHERE f.tenant_id = %(tenant)s AND f.content_hash = %(content_hash)s AND f.keep_file
     AND f.status IN {open}
     AND (%(asked)s::text IS NULL OR d.source_uri = %(asked)s)
-ORDER BY f.run_id DESC LIMIT 1
+    AND (%(sees)s::bigint[] IS NULL OR d.spaces && %(sees)s::bigint[])
+ORDER BY coalesce(d.spaces && %(spaces)s::bigint[], false) DESC, f.run_id DESC LIMIT 1
 """,
     going=str(GOING_RUN),
     open=str(OPEN_FILE),
@@ -51,7 +52,9 @@ STORED = """
 SELECT id, title, source_uri, status, file_hash IS NULL AS unkept FROM documents
 WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
     AND (%(asked)s::text IS NULL OR source_uri = %(asked)s)
-ORDER BY status = 'ready' DESC, file_hash IS NULL, id LIMIT 1
+    AND (%(sees)s::bigint[] IS NULL OR spaces && %(sees)s::bigint[])
+ORDER BY coalesce(spaces && %(spaces)s::bigint[], false) DESC, status = 'ready' DESC,
+    file_hash IS NULL, id LIMIT 1
 """
 
 # Documents are locked before files, as a deletion and a write do.
@@ -66,9 +69,10 @@ WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
 # A document that can be read stays as it is until its new version is written.
 ANNOUNCE = """
 INSERT INTO documents AS d (tenant_id, title, source_uri, content_hash, media, size, file_hash,
-                            tags, status)
+                            tags, spaces, status)
 VALUES (%(tenant)s, %(title)s, %(source_uri)s, %(content_hash)s, %(media)s, %(size)s,
-        %(content_hash)s, coalesce(%(tags)s::text[], '{}'), 'processing')
+        %(content_hash)s, coalesce(%(tags)s::text[], '{}'),
+        coalesce(%(spaces)s::bigint[], '{0}'), 'processing')
 ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     status = CASE WHEN d.status = 'ready' THEN d.status ELSE 'processing' END,
     error = CASE WHEN d.status = 'ready' THEN d.error ELSE '' END,

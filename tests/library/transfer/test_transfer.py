@@ -47,6 +47,7 @@ _FILLED = {
     " 'document_id', id, 'quote', NULL))) FROM (SELECT * FROM documents ORDER BY id LIMIT 2) d",
     "prompt_versions": "(name, version, text) VALUES ('agent_gathering', 1, 'Look it up.')",
     "tenant_settings": "(model) VALUES ('offline')",
+    "spaces": "(name) VALUES ('Board')",
     "progress_sessions": "(learner, started_at, ended_at) VALUES ('', now(), now())",
     "progress_counts": "(learner, action, quarter, n) VALUES ('', 'asked', now(), 3)",
     "progress_totals": "(learner, action, n) VALUES ('', 'asked', 3)",
@@ -79,6 +80,10 @@ async def _filled(before: Services, url: str, count: int) -> list[Any]:
         connection.execute(
             "UPDATE documents SET file_hash = %s WHERE id = (SELECT min(id) FROM documents)",
             (DIGEST,),
+        )
+        connection.execute(
+            "UPDATE documents SET spaces = ARRAY[0, (SELECT max(id) FROM spaces)]"
+            " WHERE id = (SELECT min(id) FROM documents)"
         )
         connection.execute(
             "INSERT INTO document_names (document_id, kind, name)"
@@ -175,7 +180,7 @@ async def test_search_receipts_and_files_are_the_same_elsewhere(
             "SELECT max(id), nextval('documents_id_seq') FROM documents"
         ).fetchone() or (0, 0)
         assert following > greatest
-    _refused(folder, module_database_url, "has rows in documents already")
+    _refused(folder, module_database_url, "has rows in spaces already")
     again = helix("export", str(folder), DATABASE_URL=database_url, **_OFFLINE)
     assert again.returncode == 1 and "is not empty" in again.stderr
     _damaged(folder, module_database_url)

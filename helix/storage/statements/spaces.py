@@ -1,0 +1,127 @@
+"""Spaces of a tenant, and which documents stand in them."""
+
+from __future__ import annotations
+
+from helix.storage.statements import compose
+
+# The library is there without a row, until it is changed.
+_SPACES = """
+SELECT id, name, everyone, model, style, created_at FROM spaces WHERE tenant_id = %(tenant)s
+UNION ALL
+SELECT 0, 'Library', true, '', '', NULL
+WHERE NOT EXISTS (SELECT FROM spaces WHERE tenant_id = %(tenant)s AND id = 0)
+"""
+
+# Those of `only`, or all, with how many documents stand in each.
+LIST = compose(
+    """
+SELECT row_to_json(x) FROM (
+    SELECT s.id, s.name, s.everyone, s.model, s.style, s.created_at, (
+        SELECT count(*) FROM documents d
+        WHERE d.tenant_id = %(tenant)s AND d.spaces @> ARRAY[s.id]) AS documents
+    FROM ({spaces}) s WHERE %(only)s::bigint[] IS NULL OR s.id = ANY(%(only)s::bigint[])
+    ORDER BY s.id <> 0, lower(s.name), s.id) x
+""",
+    spaces=_SPACES,
+)
+
+# A name that is a number names a space of that id first.
+FIND = compose(
+    """
+SELECT id FROM ({spaces}) s
+WHERE (id::text = %(named)s::text OR lower(name) = lower(%(named)s::text))
+    AND (%(only)s::bigint[] IS NULL OR id = ANY(%(only)s::bigint[]))
+ORDER BY id::text <> %(named)s::text LIMIT 1
+""",
+    spaces=_SPACES,
+)
+
+# Nothing where there is one of this name, in any case.
+ADD = """
+INSERT INTO spaces (tenant_id, name, everyone, model, style)
+VALUES (%(tenant)s, %(name)s, %(everyone)s, %(model)s, %(style)s)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+
+# The library gets its row before it is changed.
+KEEP_LIBRARY = """
+INSERT INTO spaces (tenant_id, id, name, everyone) VALUES (%(tenant)s, 0, 'Library', true)
+ON CONFLICT DO NOTHING
+"""
+
+# What is NULL stays as it is.
+CHANGE = """
+UPDATE spaces SET name = coalesce(%(name)s::text, name),
+    everyone = coalesce(%(everyone)s::boolean, everyone), model = coalesce(%(model)s::text, model),
+    style = coalesce(%(style)s::text, style)
+WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
+"""
+
+# A trigger takes its documents out of it, and is refused where one stands in no other.
+DELETE = "DELETE FROM spaces WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id"
+
+# Those that keep a space from being deleted.
+ALONE = """
+SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s AND spaces = ARRAY[%(id)s::bigint]
+"""
+
+# Of one document, held until they are changed: two requests that each add one keep both.
+HOLD = "SELECT spaces FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE"
+
+# updated_at stays, which says when the version was stored.
+PLACE = """
+UPDATE documents SET spaces = %(spaces)s::bigint[] WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+
+# Those that may not be read are as those that are not there.
+READABLE = "SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::bigint[])"
+
+# A member of the tenant by their address, or a group by its name; nothing where there is none.
+_WHO = """
+SELECT m.person_id, NULL::bigint AS group_id FROM members m JOIN people p ON p.id = m.person_id
+WHERE m.tenant_id = %(tenant)s AND p.email = lower(%(person)s)
+UNION ALL
+SELECT NULL, g.id FROM groups g WHERE g.tenant_id = %(tenant)s AND g.name = %(group)s
+"""
+
+# Again it changes the role alone.
+LET_IN = compose(
+    """
+WITH who AS ({who}),
+changed AS (
+    UPDATE space_members s SET role = %(role)s FROM who
+    WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s
+        AND (s.person_id = who.person_id OR s.group_id = who.group_id) RETURNING 1),
+added AS (
+    INSERT INTO space_members (tenant_id, space_id, person_id, group_id, role)
+    SELECT %(tenant)s, %(id)s, person_id, group_id, %(role)s FROM who
+    WHERE NOT EXISTS (SELECT FROM changed) RETURNING 1)
+SELECT (SELECT count(*) FROM changed) + (SELECT count(*) FROM added)
+""",
+    who=_WHO,
+)
+
+# No row where the space was not theirs.
+LET_OUT = compose(
+    """
+DELETE FROM space_members s USING ({who}) who
+WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s
+    AND (s.person_id = who.person_id OR s.group_id = who.group_id) RETURNING 1
+""",
+    who=_WHO,
+)
+
+# People first, each by their address.
+MEMBERS = """
+SELECT coalesce(p.email, 'group ' || g.name), s.role FROM space_members s
+LEFT JOIN people p ON p.id = s.person_id
+LEFT JOIN groups g ON (g.tenant_id, g.id) = (s.tenant_id, s.group_id)
+WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s ORDER BY p.email IS NULL, 1
+"""
+
+# By what keys that are limited to them call them.
+IDS = compose(
+    "SELECT id, name FROM ({spaces}) s"
+    " WHERE id::text = ANY(%(named)s) OR lower(name) = ANY(%(named)s)",
+    spaces=_SPACES,
+)

@@ -1,0 +1,78 @@
+"""Spaces of people: what members read, by themselves or in a group, and whose conversations are."""
+
+from __future__ import annotations
+
+import httpx
+import psycopg
+
+from helix.library.spaces import Member, let_in, let_out
+from tests.serving.accounts.conftest import Accounts, email_of
+from tests.support.live_server import upload
+
+
+def _space(owner: httpx.Client, name: str, **about: object) -> int:
+    made = owner.post("/v1/spaces", json={"name": name, **about})
+    assert made.status_code == 201, made.text
+    return int(made.json()["id"])
+
+
+def _listed(browser: httpx.Client) -> set[int]:
+    return {row["id"] for row in browser.get("/v1/documents").json()["documents"]}
+
+
+def test_members_read_what_is_everybodys_or_given_to_them_or_their_group(
+    accounts: Accounts,
+) -> None:
+    ada, cat = accounts.signed_in("ada"), accounts.signed_in("cat")
+    sent = {
+        name: upload(ada, f"Words for {name}.".encode(), f"{name}.txt").json()["documents"][0]["id"]
+        for name in ("all", "board", "lab")
+    }
+    assert _listed(cat) == set(sent.values())  # there is no space but the library
+    board, lab = _space(ada, "Board"), _space(ada, "Lab")
+    for space, name in ((board, "board"), (lab, "lab")):
+        told = ada.post(f"/v1/spaces/{space}/documents", json={"move": [sent[name]]}).json()
+        assert told["failed"] == 0
+    assert _listed(ada) == set(sent.values())
+    assert _listed(cat) == {sent["all"]}
+    hidden = cat.get(f"/v1/documents/{sent['board']}")
+    never = cat.get("/v1/documents/987654321")
+    assert hidden.text.replace(str(sent["board"]), "987654321") == never.text
+    assert cat.post("/v1/spaces", json={"name": "Mine"}).status_code == 403
+
+    with psycopg.connect(accounts.url, autocommit=True) as connection:
+        connection.execute("INSERT INTO groups (tenant_id, name) VALUES ('acme', 'research')")
+        connection.execute(
+            "INSERT INTO group_members SELECT 'acme', g.id, p.id FROM groups g, people p"
+            " WHERE p.email = %s", (email_of("cat"),),
+        )  # fmt: skip
+        let_in(connection, "acme", board, Member(person=email_of("cat")))
+        assert _listed(cat) == {sent["all"], sent["board"]}
+        let_in(connection, "acme", lab, Member(group="research"))
+        assert _listed(cat) == set(sent.values())
+        connection.execute("DELETE FROM group_members")
+        let_out(connection, "acme", board, Member(person=email_of("cat")))
+        assert _listed(cat) == {sent["all"]}
+    ada.patch(f"/v1/spaces/{lab}", json={"everyone": True})
+    ada.patch("/v1/spaces/0", json={"everyone": False})
+    assert _listed(cat) == {sent["lab"]} and _listed(ada) == set(sent.values())
+    assert [one["name"] for one in cat.get("/v1/spaces").json()["spaces"]] == ["Lab"]
+
+
+def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
+    ada, cat = accounts.signed_in("ada"), accounts.signed_in("cat")
+    own = cat.post("/v1/conversations", json={"title": "Of Cat"}).json()["id"]
+    accounts.sql("INSERT INTO conversations (tenant_id, id, title) VALUES ('acme', 'old', 'o')")
+    for browser, seen in ((cat, {own, "old"}), (ada, {"old"})):
+        listed = browser.get("/v1/conversations").json()["conversations"]
+        assert {one["id"] for one in listed} == seen
+    for method, path in (
+        ("GET", ""),
+        ("DELETE", ""),
+        ("GET", "/export"),
+        ("GET", "/attachments"),
+    ):
+        told = ada.request(method, f"/v1/conversations/{own}{path}")
+        never = ada.request(method, f"/v1/conversations/never{path}")
+        assert (told.status_code, told.text.replace(own, "never")) == (404, never.text)
+    assert cat.get(f"/v1/conversations/{own}").json()["title"] == "Of Cat"

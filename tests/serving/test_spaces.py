@@ -1,0 +1,387 @@
+"""Spaces over HTTP: who may read a document, and that for anybody else it is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from helix.answering import reading_right
+from helix.library.keys import KEY_SCOPES, access_of_key, create_key, revoke_key
+from helix.providers.base import Embedder
+from helix.providers.factories import build_embedder
+from helix.serving import authentication
+from helix.settings import load_settings
+from tests.support.live_server import OFFLINE, live, upload
+from tests.support.tenants import (
+    ASKED,
+    BY_ID,
+    QUESTION,
+    ROUTES,
+    Ids,
+    bring_in,
+    marker,
+    path_of,
+)
+
+TENANT = "alpha"
+OPEN_TEXT = "Refunds are accepted within thirty days of purchase."
+SECRET_TEXT = f"The password of the vault is {marker(TENANT)}.\n\nThe vault is in the cellar."
+_PASSING = re.compile(
+    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms|created|created_at|messageId)":'
+    r'\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
+)
+_NAMED_BY_ANSWER = re.compile("(chatcmpl-|resp_|msg_)[0-9a-f]{32}")
+OF_PEOPLE = ("/v1/study", "/v1/answers", "/v1/runs/{run_id}/cancel")
+"""Routes of what people made: its title and its number stay, as when its documents are deleted."""
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """A tenant with a document in its library and one in the space Board, and a key for each."""
+
+    client: httpx.Client
+    keys: dict[str, str]
+    open: Ids
+    secret: Ids
+    board: int
+
+    def send(self, key: str, method: str, path: str, **more: Any) -> httpx.Response:
+        more["headers"] = {"Authorization": f"Bearer {self.keys[key]}"}
+        return self.client.request(method, path, **more)
+
+    def route(self, key: str, route: tuple[str, str], ids: Ids) -> httpx.Response:
+        return self.send(key, route[0], path_of(route[1], ids), **ROUTES[route](ids))
+
+
+@pytest.fixture(scope="module")
+def embedder(module_database_url: str) -> Embedder:
+    return build_embedder(load_settings(database_url=module_database_url, **OFFLINE))
+
+
+@pytest.fixture(scope="module")
+def spaces(module_database_url: str, embedder: Embedder) -> Iterator[Spaces]:
+    url = module_database_url
+    with live(url) as client:
+        found = bring_in(client, url, embedder, TENANT, "open", OPEN_TEXT)
+        hidden = bring_in(client, url, embedder, TENANT, "secret", SECRET_TEXT)
+        made = client.post("/v1/spaces", json={"name": "Board", "tenant_id": TENANT}).json()
+        moved = {"move": [hidden.document], "tenant_id": TENANT}
+        told = client.post(f"/v1/spaces/{made['id']}/documents", json=moved).json()
+        assert told["documents"] == [{"id": hidden.document, "error": None}]
+    with psycopg.connect(url, autocommit=True) as connection:
+        keys = {
+            name: create_key(connection, TENANT, scopes=KEY_SCOPES, spaces=only)[1]
+            for name, only in {"all": None, "library": ["Library"], "board": ["board"]}.items()
+        }
+    with live(url, auth="keys", key_requests=0, tenant_requests=0, address_requests=0) as client:
+        yield Spaces(client, keys, found, hidden, made["id"])
+
+
+def _told(response: httpx.Response, ids: Ids) -> tuple[int, str]:
+    body = _NAMED_BY_ANSWER.sub(r"\1_", _PASSING.sub(r'"\1":_', response.text))
+    for number in ids.all:
+        body = re.sub(rf"\b{number}\b", "ID", body)
+    return response.status_code, body
+
+
+@pytest.mark.parametrize("route", BY_ID, ids=" ".join)
+def test_a_document_of_another_space_answers_as_one_that_never_was(
+    spaces: Spaces, route: tuple[str, str], module_database_url: str
+) -> None:
+    before = _documents(module_database_url)
+    hidden, never = (
+        spaces.route("library", route, spaces.secret),
+        spaces.route("library", route, Ids()),
+    )
+    assert marker(TENANT) not in hidden.text or route[1].startswith("/v1/study")
+    if not route[1].startswith(OF_PEOPLE):
+        assert _told(hidden, spaces.secret) == _told(never, Ids())
+    assert _documents(module_database_url) == before
+
+
+def _documents(url: str) -> list[Any]:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT to_jsonb(d) FROM documents d ORDER BY id").fetchall()
+
+
+def test_lists_counts_and_answers_are_of_what_may_be_read(spaces: Spaces) -> None:
+    for key, own, word in (
+        ("all", {spaces.open.document, spaces.secret.document}, True),
+        ("library", {spaces.open.document}, False),
+        ("board", {spaces.secret.document}, True),
+    ):
+        listed = spaces.send(key, "GET", "/v1/documents").json()
+        assert ({d["id"] for d in listed["documents"]}, listed["total"]) == (own, len(own))
+        assert spaces.send(key, "GET", "/v1/library").json()["total"] == len(own)
+        assert set(spaces.send(key, "GET", "/v1/library/ids").json()["ids"]) == own
+        stored = spaces.send(key, "GET", "/v1/privacy").json()["stored"]
+        assert stored["documents"] == stored["files"] == len(own)
+        answer = spaces.send(key, "POST", "/v1/query", json={"question": QUESTION, "debug": True})
+        assert (marker(TENANT) in answer.text) == word, answer.text
+        named = {int(n) for n in re.findall(r'"document_id":\s*(\d+)', answer.text)}
+        assert named <= own
+        told = spaces.send(key, "GET", "/ask", params={"q": QUESTION})
+        assert (marker(TENANT) in told.text) == word
+        found = spaces.send(key, "GET", "/v1/search", params={"q": "vault password refunds"})
+        assert {hit["document_id"] for hit in found.json()["results"]} <= own
+
+
+def test_asking_in_a_space_is_asking_its_documents_alone(spaces: Spaces) -> None:
+    for key, named, word in (
+        ("all", "Board", True), ("all", str(spaces.board), True), ("all", "library", False),
+        ("all", "0", False), ("board", "board", True),
+    ):  # fmt: skip
+        for method, path, sent in (
+            ("GET", "/ask", {"params": {"q": QUESTION, "space": named}}),
+            ("POST", "/v1/query", {"params": {"space": named}, "json": {"question": QUESTION}}),
+            ("POST", "/v1/query", {"json": {"question": QUESTION, "space": named}}),
+            ("GET", "/v1/documents", {"params": {"space": named}}),
+        ):
+            told = spaces.send(key, method, path, **sent)
+            assert told.status_code == 200, told.text
+            if path == "/v1/documents":
+                ids = {d["id"] for d in told.json()["documents"]}
+                assert ids == {(spaces.secret if word else spaces.open).document}
+            else:
+                assert (marker(TENANT) in told.text) == word, (key, named, path, told.text)
+    hidden = spaces.send("library", "GET", "/ask", params={"q": QUESTION, "space": "Board"})
+    never = spaces.send("library", "GET", "/ask", params={"q": QUESTION, "space": "Nobody"})
+    assert (hidden.status_code, never.status_code) == (404, 404)
+    assert hidden.text.replace("Board", "Nobody") == never.text
+
+
+def test_a_receipt_shows_no_words_of_what_may_not_be_read(spaces: Spaces) -> None:
+    asked = spaces.send("all", "POST", "/v1/query", json={"question": QUESTION}).json()
+    assert marker(TENANT) in asked["answer"]
+    at = f"/v1/answers/{asked['answer_id']}"
+    assert marker(TENANT) in spaces.send("board", "GET", at).text
+    for path in (at, f"{at}/verify"):
+        told = spaces.send("library", "GET", path)
+        assert told.status_code == 200 and marker(TENANT) not in told.text
+    verified = spaces.send("library", "GET", f"{at}/verify").json()
+    assert {one["status"] for one in verified["citations"]} == {"source deleted"}
+
+
+def test_a_conversation_of_a_limited_key_is_its_own(spaces: Spaces) -> None:
+    begun = spaces.send("board", "POST", "/v1/conversations", json={"title": "Board talk"})
+    own = begun.json()["id"]
+    sent = {"question": QUESTION, "stream": False}
+    answered = spaces.send("board", "POST", f"/v1/conversations/{own}/messages", json=sent)
+    assert marker(TENANT) in answered.text, answered.text
+    for key in ("library", "all"):
+        for path in ("", "/export", "/attachments"):
+            told = spaces.send(key, "GET", f"/v1/conversations/{own}{path}")
+            never = spaces.send(key, "GET", f"/v1/conversations/never{path}")
+            assert told.text.replace(own, "never") == never.text and told.status_code == 404
+        message = answered.json()["message_id"]
+        told = spaces.send(key, "GET", f"/v1/conversations/{own}/messages/{message}")
+        assert told.status_code == 404 and marker(TENANT) not in told.text
+        listed = spaces.send(key, "GET", "/v1/conversations").json()["conversations"]
+        assert own not in {one["id"] for one in listed}
+    listed = spaces.send("board", "GET", "/v1/conversations").json()["conversations"]
+    assert [one["id"] for one in listed] == [own]
+
+
+def test_what_one_has_lost_the_right_to_goes_from_ones_conversation(spaces: Spaces) -> None:
+    begun = spaces.send("board", "POST", "/v1/conversations", json={}).json()["id"]
+    at = f"/v1/conversations/{begun}"
+    sent = {"question": QUESTION, "stream": False}
+    told = spaces.send("board", "POST", f"{at}/messages", json=sent).json()
+    message = f"{at}/messages/{told['message_id']}"
+    assert marker(TENANT) in spaces.send("board", "GET", f"{message}/events").text
+    place = "/v1/spaces/{}/documents"
+    spaces.send("all", "POST", place.format(0), json={"move": [spaces.secret.document]})
+    try:
+        for path in (at, message, f"{message}/events", f"{at}/export"):
+            read = spaces.send("board", "GET", path)
+            assert read.status_code == 200 and marker(TENANT) not in read.text, (path, read.text)
+    finally:
+        moved = {"move": [spaces.secret.document]}
+        spaces.send("all", "POST", place.format(spaces.board), json=moved)
+    assert marker(TENANT) in spaces.send("board", "GET", message).text
+
+
+def test_the_same_bytes_in_two_spaces_are_two_documents_to_who_reads_one(spaces: Spaces) -> None:
+    def sent(key: str, **params: str) -> httpx.Response:
+        file = {"file": ("same.txt", b"The same words in every space.")}
+        return spaces.send(key, "POST", "/v1/documents", files=file, params=params)
+
+    told = {key: sent(key).json()["documents"][0] for key in ("board", "library")}
+    assert not any(one["duplicate"] for one in told.values())
+    assert sent("library").json()["documents"][0]["id"] == told["library"]["id"]
+    there = sent("all", space="Board").json()["documents"][0]
+    assert (there["duplicate"], there["id"]) == (True, told["board"]["id"])
+    for key in told:
+        other = next(key_ for key_ in told if key_ != key)
+        read = spaces.send(key, "GET", f"/v1/documents/{told[other]['id']}")
+        never = spaces.send(key, "GET", "/v1/documents/987654321")
+        assert read.text.replace(str(told[other]["id"]), "987654321") == never.text
+        assert spaces.send(key, "DELETE", f"/v1/documents/{told[other]['id']}").status_code == 404
+    for key, one in told.items():
+        assert spaces.send(key, "DELETE", f"/v1/documents/{one['id']}").status_code == 204
+
+
+def test_who_reads_some_spaces_makes_and_changes_none(spaces: Spaces) -> None:
+    board = f"/v1/spaces/{spaces.board}"
+    assert spaces.send("board", "POST", "/v1/spaces", json={"name": "Mine"}).status_code == 403
+    assert spaces.send("board", "PATCH", board, json={"name": "Mine"}).status_code == 403
+    assert spaces.send("board", "DELETE", board).status_code == 403
+    for method, sent in (("PATCH", {"json": {"name": "Mine"}}), ("DELETE", {})):
+        hidden = spaces.send("library", method, board, **sent)
+        never = spaces.send("library", method, "/v1/spaces/987654321", **sent)
+        assert hidden.status_code == 404
+        assert hidden.text.replace(f"space {spaces.board}", "space 987654321") == never.text
+    placing = {"add": [spaces.open.document]}
+    refused = spaces.send("library", "POST", f"{board}/documents", json=placing)
+    assert refused.status_code == 404
+    hidden = spaces.send("library", "POST", "/v1/spaces/0/documents",
+                         json={"add": [spaces.secret.document]}).json()  # fmt: skip
+    assert "there is no document" in hidden["documents"][0]["error"]
+    page = {"url": "https://example.com/"}
+    assert spaces.send("board", "POST", "/v1/documents/url", json=page).status_code == 403
+
+
+def test_spaces_are_made_changed_listed_and_deleted(spaces: Spaces) -> None:
+    made = spaces.send("all", "POST", "/v1/spaces", json={"name": " Lab ", "style": "Briefly."})
+    lab = made.json()
+    assert (made.status_code, lab["name"], lab["documents"]) == (201, "Lab", 0)
+    for name in ("lab", "Library", "board"):
+        again = spaces.send("all", "POST", "/v1/spaces", json={"name": name})
+        assert again.status_code == 409 and "there is a space" in again.text
+    for name in ("", "  ", "42", "a" * 101):
+        assert spaces.send("all", "POST", "/v1/spaces", json={"name": name}).status_code == 400
+    at = f"/v1/spaces/{lab['id']}"
+    assert spaces.send("all", "PATCH", at, json={"name": "board"}).status_code == 409
+    changed = spaces.send("all", "PATCH", at, json={"name": "Laboratory", "everyone": True}).json()
+    assert (changed["name"], changed["everyone"], changed["style"]) == (
+        "Laboratory",
+        True,
+        "Briefly.",
+    )
+    both = spaces.send("all", "POST", f"{at}/documents", json={"add": [spaces.open.document]})
+    assert both.json()["failed"] == 0
+    names = [s["name"] for s in spaces.send("all", "GET", "/v1/spaces").json()["spaces"]]
+    assert names == ["Library", "Board", "Laboratory"]
+    counts = {s["name"]: s["documents"] for s in
+              spaces.send("all", "GET", "/v1/spaces").json()["spaces"]}  # fmt: skip
+    assert counts == {"Library": 1, "Board": 1, "Laboratory": 1}
+    assert [s["name"] for s in spaces.send("board", "GET", "/v1/spaces").json()["spaces"]] == [
+        "Board"
+    ]
+    moved = spaces.send("all", "POST", f"{at}/documents", json={"move": [spaces.open.document]})
+    assert moved.json()["failed"] == 0
+    kept = spaces.send("all", "DELETE", at)
+    assert kept.status_code == 409 and "1 documents stand in no other space" in kept.text
+    alone = spaces.send("all", "POST", f"{at}/documents", json={"remove": [spaces.open.document]})
+    assert "it stands in no other space" in alone.json()["documents"][0]["error"]
+    spaces.send("all", "POST", "/v1/spaces/0/documents", json={"add": [spaces.open.document]})
+    assert spaces.send("all", "DELETE", at).status_code == 204
+    assert spaces.send("all", "DELETE", at).status_code == 404
+    assert spaces.send("all", "DELETE", "/v1/spaces/0").status_code == 400
+    listed = spaces.send("library", "GET", "/v1/documents").json()["documents"]
+    assert {d["id"] for d in listed} == {spaces.open.document}
+
+
+def test_a_key_of_a_deleted_space_opens_nothing(spaces: Spaces, module_database_url: str) -> None:
+    made = spaces.send("all", "POST", "/v1/spaces", json={"name": "Short"}).json()
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        _, secret = create_key(connection, TENANT, spaces=[str(made["id"])])
+    headers = {"Authorization": f"Bearer {secret}"}
+    assert spaces.send("all", "DELETE", f"/v1/spaces/{made['id']}").status_code == 204
+    listed = spaces.client.get("/v1/documents", headers=headers).json()
+    assert (listed["documents"], listed["total"]) == ([], 0)
+    file = {"file": ("n.txt", b"words")}
+    assert spaces.client.post("/v1/documents", headers=headers, files=file).status_code == 403
+
+
+def test_without_keys_nobody_notices(module_database_url: str) -> None:
+    with live(module_database_url) as client:
+        told = client.get("/v1/spaces", params={"tenant_id": "quiet"}).json()["spaces"]
+        assert [(s["id"], s["name"], s["everyone"]) for s in told] == [(0, "Library", True)]
+        sent = upload(client, b"words of nobody", "n.txt", tenant_id="quiet").json()
+        listed = client.get("/v1/documents", params={"tenant_id": "quiet"}).json()
+        assert {d["id"] for d in listed["documents"]} == {sent["documents"][0]["id"]}
+        client.delete(f"/v1/documents/{sent['documents'][0]['id']}", params={"tenant_id": "quiet"})
+
+
+def _at_look(monkeypatch: pytest.MonkeyPatch, number: int, action: Callable[[], None]) -> None:
+    """Have ``action`` done before the key is looked at for the ``number``th time."""
+    monkeypatch.setattr(reading_right, "LOOK_SECONDS", 0.0)
+    looks = itertools.count(1)
+    look = access_of_key
+
+    async def watched(store: Any, secret: str) -> Any:
+        if next(looks) == number:
+            await asyncio.to_thread(action)
+        return await look(store, secret)
+
+    monkeypatch.setattr(authentication, "access_of_key", watched)
+
+
+@pytest.mark.parametrize("lost", ["key", "document"])
+@pytest.mark.parametrize("way", ["ask", "query", "chat", "conversation"])
+def test_a_right_that_is_taken_away_ends_the_answer_at_the_next_frame(
+    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch, lost: str, way: str
+) -> None:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        number, secret = create_key(connection, TENANT, spaces=["Board"])
+        headers = {"Authorization": f"Bearer {secret}"}
+
+        def take() -> None:
+            if lost == "key":
+                _revoke(connection, number)
+            else:
+                connection.execute(
+                    "UPDATE documents SET spaces = '{0}' WHERE id = %s", (spaces.secret.document,)
+                )
+
+        requests: dict[str, tuple[str, dict[str, Any]]] = {
+            "ask": ("/ask", {"params": {"q": QUESTION}}),
+            "query": ("/v1/query", {"json": {"question": QUESTION, "stream": True}}),
+            "chat": ("/v1/chat/completions", {"json": {**ASKED, "stream": True}}),
+            "conversation": (
+                "/v1/query",
+                {"json": {"question": QUESTION, "stream": True,
+                          "conversation_id": f"of {lost} and {number}"}},
+            ),
+        }  # fmt: skip
+        path, sent = requests[way]
+        method = "GET" if way == "ask" else "POST"
+        try:
+            _at_look(monkeypatch, 3, take)
+            told = spaces.client.request(method, path, headers=headers, **sent)
+        finally:
+            connection.execute(
+                "UPDATE documents SET spaces = ARRAY[%s::bigint] WHERE id = %s",
+                (spaces.board, spaces.secret.document),
+            )
+    assert told.status_code == 200, told.text
+    assert "event: citations" not in told.text and '"citations"' not in told.text
+    if way in ("query", "chat"):
+        assert "may not be read any more: ask again" in told.text
+
+
+def _revoke(connection: psycopg.Connection, number: int) -> None:
+    assert revoke_key(connection, number)
+
+
+def test_a_right_that_was_taken_away_before_the_first_word_is_a_refusal(
+    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        number, secret = create_key(connection, TENANT, spaces=["Board"])
+        _at_look(monkeypatch, 2, lambda: _revoke(connection, number))
+        headers = {"Authorization": f"Bearer {secret}"}
+        told = spaces.client.get("/ask", params={"q": QUESTION}, headers=headers)
+    assert told.status_code == 403
+    assert told.json() == {
+        "error": "what this answer is written from may not be read any more: ask again"
+    }
