@@ -212,6 +212,13 @@ def members_of(connection: Connected, tenant: str, space: int) -> list[tuple[str
     return connection.execute(sql.MEMBERS, {"tenant": tenant, "id": space}).fetchall()
 
 
+def readable_by(connection: Connected, tenant: str, person_id: int, role: str) -> Spaces:
+    """The spaces whose documents a member of the tenant reads now; None: all documents."""
+    values = {"tenant": tenant, "person": person_id, "role": role}
+    row = connection.execute(sql.READABLE_BY, values).fetchone()
+    return None if row is None or row[0] is None else tuple(row[0])
+
+
 def place_document(
     connection: Connected,
     document_id: int,

@@ -10,6 +10,7 @@ from helix.library.keys import ROLE_SCOPES, KeyAccess
 from helix.library.people.groups import follow_claim
 from helix.library.people.members import memberships, set_role
 from helix.library.people.persons import add_person, checked_email, find_person
+from helix.library.spaces import readable_by
 from helix.storage.statements import people as sql
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ def access_of_identity(
     if row is None or not found:
         return None
     member = next((each for each in found if each.tenant == tenant), found[0])
-    return KeyAccess(None, member.tenant, ROLE_SCOPES[member.role], person_id=int(row[0]))
+    person_id = int(row[0])
+    spaces = readable_by(connection, member.tenant, person_id, member.role)
+    return KeyAccess(
+        None, member.tenant, ROLE_SCOPES[member.role], person_id=person_id, spaces=spaces
+    )
 
 
 def _known(connection: Connected, claims: Claims) -> int | None:

@@ -119,6 +119,9 @@ LEFT JOIN groups g ON (g.tenant_id, g.id) = (s.tenant_id, s.group_id)
 WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s ORDER BY p.email IS NULL, 1
 """
 
+# Of a member of the tenant; NULL: all documents.
+READABLE_BY = "SELECT readable_spaces(%(tenant)s, %(person)s, %(role)s, NULL)"
+
 # By what keys that are limited to them call them.
 IDS = compose(
     "SELECT id, name FROM ({spaces}) s"

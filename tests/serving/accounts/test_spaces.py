@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import psycopg
 
+from helix.library.people.claims import access_of_identity
 from helix.library.spaces import Member, let_in, let_out
 from tests.serving.accounts.conftest import Accounts, email_of
 from tests.support.live_server import upload
@@ -76,3 +77,18 @@ def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
         never = ada.request(method, f"/v1/conversations/never{path}")
         assert (told.status_code, told.text.replace(own, "never")) == (404, never.text)
     assert cat.get(f"/v1/conversations/{own}").json()["title"] == "Of Cat"
+
+
+def test_an_access_token_of_a_provider_opens_its_persons_spaces_alone(accounts: Accounts) -> None:
+    ada = accounts.signed_in("ada")
+    _space(ada, "Board")
+    with psycopg.connect(accounts.url, autocommit=True) as connection:
+        for name in ("ada", "cat"):
+            connection.execute(
+                "INSERT INTO identities (issuer, subject, person_id)"
+                " SELECT 'https://id.example', %s, id FROM people WHERE email = %s",
+                (name, email_of(name)),
+            )
+        for name, spaces in (("ada", None), ("cat", (0,))):
+            opened = access_of_identity(connection, "https://id.example", name, "acme")
+            assert opened is not None and opened.spaces == spaces
