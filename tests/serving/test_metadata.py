@@ -104,10 +104,12 @@ def test_many_are_edited_at_once_all_or_none(
     assert edited.json() == {"matched": 2, "changed": 2}
     again = client.post(path, json={"ids": ids, "metadata": {"year": 2024, "x": "y"}})
     assert again.json() == {"matched": 2, "changed": 0}
-    both = {"params": {"where": "year>=2024"}, "json": {"metadata": {"seen": 1}}}
-    assert client.post(path, **both).json() == {"matched": 3, "changed": 3}
-    both["json"] |= {"ids": ids[:1]}
-    assert client.post(path, **both).json() == {"matched": 1, "changed": 0}
+    where = {"where": "year>=2024"}
+    seen: dict[str, Any] = {"metadata": {"seen": 1}}
+    found = client.post(path, params=where, json=seen)
+    assert found.json() == {"matched": 3, "changed": 3}
+    one = client.post(path, params=where, json=seen | {"ids": ids[:1]})
+    assert one.json() == {"matched": 1, "changed": 0}
     missing = client.post(path, json={"ids": [*ids, 10**9], "metadata": {"x": None}})
     assert missing.status_code == 404
     full = {f"k{n}": n for n in range(62)}

@@ -61,10 +61,10 @@ def fits(metadata: dict[str, Any], one: dict[str, Any]) -> bool:
     values = [_comparable(item) for item in items]
     op, wanted = one["op"], one["value"]
     if op == "exists":
-        return bool(items) == wanted
+        return bool(items) is wanted
     if op in ("=", "!=", "in"):
         asked = [_comparable(each) for each in (wanted if op == "in" else [wanted])]
-        return any(value in asked for value in values) != (op == "!=")
+        return any(value in asked for value in values) is not (op == "!=")
     kind, bound = _comparable(wanted)
     return any(value[0] == kind and _ORDERS[op](value[1], bound) for value in values)
 

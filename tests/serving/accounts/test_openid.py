@@ -147,7 +147,7 @@ def test_a_good_answer_signs_in_and_the_groups_are_the_claims(
         {"nonce": "of another sign-in"}, {"nonce": None}, {"exp": int(time.time()) - 3600},
         {"exp": None}, {"sub": None}, {"iat": int(time.time()) + 7200},
     ],
-    ids=str,
+    ids=lambda change: " ".join(f"{key}={type(value).__name__}" for key, value in change.items()),
 )  # fmt: skip
 def test_a_token_with_a_wrong_claim_opens_nothing(
     accounts: Accounts, provider: Provider, change: dict[str, Any]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.library.access import Library
 from helix.study.progress.actions import Learner, RecordedAction
@@ -24,7 +25,7 @@ class Away(Library):
         self.failures = failures
         self.written: list[tuple[Learner, list[RecordedAction]]] = []
 
-    def of(self, tenant: str) -> Library:
+    def of(self, tenant: str, reach: Reach = WHOLE) -> Library:
         return self
 
     async def change(self, action: Callable[[Any], Any]) -> Any:
