@@ -94,7 +94,7 @@ def test_every_row_of_the_specifications_counts_and_leads_to_what_there_is() -> 
     told = f"Of {len(rows)} rows {met['yes']} are met, and {len(rows) - met['yes']} are not"
     assert told in text and f"- {met['different']} are **different**" in text
     assert f"- {met['partly']} are met **partly**" in text and f"- {met['no']} are **not**" in text
-    unmet = [row["number"] for row in rows if row["met"] != "yes"]
+    unmet = [row["number"] for row in rows if row["met"] in ("partly", "no")]
     assert re.findall(r"^- (\d\.\d+) ", text, re.MULTILINE) == unmet
     named = [path for row in rows for path in re.findall(r"`(\w[\w.]*/[\w./-]+)`", row["where"])]
     assert len(named) > 100 and [path for path in named if not (ROOT / path).exists()] == []
