@@ -22,7 +22,6 @@ QUESTIONS = (
     "Can gift cards be refunded?",
     "How long does the inspection of a returned item take?",
     "To which countries outside the European Union do you ship?",
-    "What does express shipping cost?",
 )
 ENDLESS = {"ignore_eos": True}
 
