@@ -53,6 +53,7 @@ LEFT JOIN (
     WHERE tenant_id = %(tenant)s AND key = %(sort_key)s AND n = 1
 ) v ON valued = id
 """
+# The three parts of such an order, with their types.
 _VALUE_KEYS = (
     ("CASE WHEN number_value IS NOT NULL THEN 0 WHEN date_value IS NOT NULL THEN 1"
      " WHEN text_value IS NOT NULL THEN 2 ELSE {last} END", "integer"),
@@ -60,7 +61,9 @@ _VALUE_KEYS = (
     ("""coalesce(lower(text_value COLLATE "default"), '')""", "text"),
 )  # fmt: skip
 
+# Beside the page, which has at most %(limit)s of them.
 _COUNT = "SELECT count(*) AS total FROM documents WHERE {filter}"
+# For an edit of all that fit, which takes them in the order of their ids: two edits never deadlock.
 _IDS = "SELECT id FROM documents WHERE {filter} ORDER BY id LIMIT %(limit)s"
 
 

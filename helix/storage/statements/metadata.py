@@ -15,13 +15,18 @@ _AMONG = """id IN (
 # NOT IN would be looked through for each document as soon as it is more than fits work_mem.
 _ALL_BUT = "SELECT o.id FROM documents o WHERE o.tenant_id = %(tenant)s EXCEPT"
 
+# A kind of value has a column of its own, so that each has an index in its own order.
 _COLUMNS = {
     "text": ("text_value", "text"),
     "number": ("number_value", "float8"),
     "date": ("date_value", "timestamptz"),
 }
+
+# A list holds a condition where one of its values does.
 _ANY_OF = "v.{column} = ANY(%(metadata_{n}_{kind})s::{type}[])"
+# Bound as a list too: one shape of values for every operator.
 _BESIDE = "v.{column} {op} (%(metadata_{n}_{kind})s::{type}[])[1]"
+# Held by documents without the key as well.
 _OUTSIDE = ("!=", "absent")
 
 
