@@ -63,7 +63,7 @@ _VALUE_KEYS = (
 
 # Beside the page, which has at most %(limit)s of them.
 _COUNT = "SELECT count(*) AS total FROM documents WHERE {filter}"
-# For an edit of all that fit, which takes them in the order of their ids: two edits never deadlock.
+# Of all that match only so many as one batch takes.
 _IDS = "SELECT id FROM documents WHERE {filter} ORDER BY id LIMIT %(limit)s"
 
 
