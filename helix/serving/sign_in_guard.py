@@ -30,19 +30,23 @@ class SignInGuard:
         self._rates = Rates(window=WINDOW_SECONDS)
         self._hashing = asyncio.Semaphore(_HASHED_AT_ONCE)
 
-    def check(self, address: str, account: str) -> None:
+    def check(self, address: str, account: str | None = None) -> None:
         """Count one try on ``account``, whether there is such a one or not, from ``address``.
+
+        Without an account, as of a link, the address alone counts: nobody can keep others out.
 
         Raises:
             HTTPException: 429, there were too many in a quarter of an hour.
         """
         network = subjects_of(address=address).get("address")
         where = network.name if network else ""
-        for name, most in (
-            (f"try at {account} from {where}", MOST_OF_ACCOUNT_AND_ADDRESS),
-            (f"try at {account}", MOST_OF_ACCOUNT),
-            (f"try from {where}", MOST_OF_ADDRESS),
-        ):
+        limits = [(f"try from {where}", MOST_OF_ADDRESS)]
+        if account is not None:
+            limits += [
+                (f"try at {account} from {where}", MOST_OF_ACCOUNT_AND_ADDRESS),
+                (f"try at {account}", MOST_OF_ACCOUNT),
+            ]
+        for name, most in limits:
             if wait := self._rates.count(Subject(NOBODY, name), most):
                 seconds = max(1, math.ceil(wait))
                 raise HTTPException(

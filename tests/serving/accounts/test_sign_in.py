@@ -11,7 +11,12 @@ import pytest
 from fastapi import HTTPException
 
 from helix.library.keys import create_key
-from helix.serving.sign_in_guard import MOST_OF_ACCOUNT, MOST_OF_ACCOUNT_AND_ADDRESS, SignInGuard
+from helix.serving.sign_in_guard import (
+    MOST_OF_ACCOUNT,
+    MOST_OF_ACCOUNT_AND_ADDRESS,
+    MOST_OF_ADDRESS,
+    SignInGuard,
+)
 from tests.serving.accounts.conftest import PASSWORD, Accounts, email_of
 from tests.support.live_server import live
 from tests.support.service_process import eventually
@@ -195,6 +200,16 @@ def test_guessing_from_many_addresses_is_stopped_later() -> None:
     with pytest.raises(HTTPException, match="too many tries"):
         guard.check("192.0.2.200", "ada")
     guard.check("192.0.2.200", "bob")
+
+
+def test_tries_of_links_keep_nobody_else_from_theirs() -> None:
+    guard = SignInGuard()
+    for n in range(MOST_OF_ACCOUNT + 1):
+        guard.check(f"192.0.2.{n}")
+    for _ in range(MOST_OF_ADDRESS):
+        guard.check("192.0.2.200")
+    with pytest.raises(HTTPException, match="too many tries"):
+        guard.check("192.0.2.200")
 
 
 def test_who_is_a_member_of_nothing_comes_in_nowhere(accounts: Accounts) -> None:

@@ -82,5 +82,5 @@ async def enter(person: CurrentPerson, given: Link) -> dict[str, Any]:
 
 def _count(request: Request) -> SignInGuard:
     guard: SignInGuard = request.state.sign_ins
-    guard.check(address_of(request.scope), "a link")
+    guard.check(address_of(request.scope))
     return guard
