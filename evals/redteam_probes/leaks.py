@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 
 from evals.redteam_probes.target import KEY, RIVAL, Attempt, Probe, Target, expect
 from helix.domain.contract import GROUNDING_RULES
-from helix.domain.scope import Scope
+from helix.domain.scope import WHOLE, Reach, Scope
 from helix.domain.search_space import Fusion
 from helix.library.keys import create_key
 
@@ -105,8 +105,9 @@ def _predicate_alone(fusion: Fusion | None) -> Attempt:
             """Reads as nobody in particular."""
 
             async def read(
-                self, statement: str, values: dict[str, Any], tenant: str, settings: str = ""
-            ) -> list[Any]:
+                self, statement: str, values: dict[str, Any], tenant: str, settings: str = "",
+                reach: Reach = WHOLE,
+            ) -> list[Any]:  # fmt: skip
                 return await asyncio.to_thread(self._fetch, statement, values)
 
             def _fetch(self, statement: str, values: dict[str, Any]) -> list[Any]:

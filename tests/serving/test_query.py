@@ -263,6 +263,6 @@ def test_the_request_is_described(client: httpx.Client) -> None:
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     assert {"question", "tenant_id", "filters", "stream"} <= set(schema["properties"])
     assert set(schema["properties"]["filters"]["properties"]) == {
-        "source_prefix", "tags", "since", "until", "company", "kind",
+        "source_prefix", "tags", "since", "until", "company", "kind", "metadata",
     }  # fmt: skip
     assert {"400", "502", "default"} <= set(operation["responses"])

@@ -15,7 +15,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from helix.domain.scope import DEFAULT_TENANT
+from helix.domain.scope import DEFAULT_TENANT, WHOLE, Reach
 from helix.library.run_files import NewFile, add_files, fail_file, set_file
 from helix.library.run_progress import Event
 from helix.library.runs import (
@@ -388,5 +388,5 @@ async def test_changes_are_closed_where_the_client_left_before_the_first_frame(
 class Unused:
     """Stands in for the library of a route whose reads are replaced."""
 
-    def of(self, tenant: str) -> Unused:
+    def of(self, tenant: str, reach: Reach = WHOLE) -> Unused:
         return self
