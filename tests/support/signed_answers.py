@@ -44,12 +44,16 @@ def altered(data: bytes, draw: random.Random) -> bytes:
         at, letter = draw.randrange(len(text)), draw.choice(_LETTERS)
         rest = draw.choice([text[at:], text[at + 1 :]])
         changed = text[:at] + draw.choice([letter, ""]) + rest
-        try:
-            if json.loads(changed) == said:  # white space between two parts, or nothing changed
-                continue
-        except ValueError:
-            pass
-        return changed.encode()
+        if not _says(changed, said):  # white space between two parts says the same
+            return changed.encode()
+
+
+def _says(text: str, said: object) -> bool:
+    """True if ``text`` is JSON of ``said``."""
+    try:
+        return bool(json.loads(text) == said)
+    except ValueError:
+        return False
 
 
 def verifier(*arguments: object) -> subprocess.CompletedProcess[str]:
