@@ -2,8 +2,9 @@
 import { html, render, useEffect, useState } from "./html.js";
 import { Announcements, Button, Notice, Spinner } from "./components.js";
 import { address, go, useRoute } from "./router.js";
+import { useAbout } from "./shell/about.js";
 import { useCommands } from "./shell/commands.js";
-import { API_DOCS, Header } from "./shell/header.js";
+import { ACCOUNT, API_DOCS, Header } from "./shell/header.js";
 import { isTyping, useKeys } from "./shell/keys.js";
 import { Palette } from "./shell/palette.js";
 import { KeyWanted, Settings } from "./shell/settings.js";
@@ -38,6 +39,7 @@ function App() {
 
 function useOwnCommands(setOpen) {
   const { key } = useStore(session);
+  const { auth } = useAbout();
   const [theme, chooseTheme] = useTheme();
   const views = useViews().filter((view) => view.label);
   useCommands([
@@ -48,6 +50,7 @@ function useOwnCommands(setOpen) {
     ...Object.entries(THEMES).filter(([value]) => value !== theme).map(([value, name]) => ({
       id: `theme-${value}`, name: `Theme: ${name.toLowerCase()}`, icon: { "": "system", light: "sun", dark: "moon" }[value], run: () => chooseTheme(value),
     })),
+    ...(auth === "accounts" && !key ? [{ id: "account", name: "Your account", icon: "key", hint: "sign out sessions tokens password", run: () => location.assign(ACCOUNT) }] : []),
     ...(key ? [{ id: "out", name: "Sign out", icon: "key", hint: "forget the API key", run: signOutEverywhere }] : []),
   ]);
 }

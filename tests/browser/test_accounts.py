@@ -53,6 +53,8 @@ def test_a_link_makes_an_account_and_its_password_signs_in(
         page.wait_for_url(f"{guarded}/#/library")
         expect(page.get_by_text("The library is empty.")).to_be_visible()
         assert page.evaluate("document.cookie") == ""  # no script of a page sees it
+        choose(page, "Your account")
+        expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize(

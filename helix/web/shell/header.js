@@ -12,6 +12,7 @@ import { signOutEverywhere } from "./shared-key.js";
 import { Keys } from "./shortcuts.js";
 
 export const API_DOCS = "/docs";
+export const ACCOUNT = "/web/accounts/index.html";
 
 export function Header({ route, onSettings, onShortcuts, onPalette }) {
   const toMain = (event) => {
@@ -36,7 +37,7 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
 }
 
 function More({ route, onSettings, onShortcuts }) {
-  const { tenant } = useAbout();
+  const { tenant, auth } = useAbout();
   const { key } = useStore(session);
   const aside = useViews().filter((view) => view.aside);
   const views = aside.map((view) => ({
@@ -48,6 +49,7 @@ function More({ route, onSettings, onShortcuts }) {
     null,
     { name: "Settings", icon: "settings", run: onSettings, hint: tenant && `tenant ${tenant}` },
     { name: "Keyboard shortcuts", icon: "keyboard", run: onShortcuts, hint: html`<${Keys} keys="?" />` },
+    ...(auth === "accounts" && !key ? [null, { name: "Your account", icon: "key", href: ACCOUNT, hint: "sign out" }] : []),
     ...(key ? [null, { name: "Sign out", icon: "key", run: signOutEverywhere }] : []),
   ];
   return html`<span class="who">${tenant && tenant !== "default" && html`<span class="tenant" title="The tenant whose documents you ask">${tenant}</span>`}

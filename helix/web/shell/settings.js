@@ -5,6 +5,7 @@ import { Button, Dialog, Notice } from "../components.js";
 import { html } from "../html.js";
 import { chooseJudge, chooseTenant, session, useStore } from "../store.js";
 import { useAbout } from "./about.js";
+import { ACCOUNT } from "./header.js";
 import { signInEverywhere, signOutEverywhere } from "./shared-key.js";
 import { THEMES, useTheme } from "./theme-choice.js";
 
@@ -23,7 +24,7 @@ export function Settings({ open, onClose }) {
   return html`<${Dialog} title="Settings" open=${open} onClose=${onClose}>
     <form class="form" onSubmit=${save}>
       ${key ? html`<${Key} onClose=${onClose} />`
-        : auth === "accounts" ? html`<p><a href="/web/accounts/index.html">Your account</a>: sessions, tokens, password, signing out.</p>`
+        : auth === "accounts" ? html`<p><a href=${ACCOUNT}>Your account</a>: sessions, tokens, password, signing out.</p>`
         : html`<label class="field">Tenant
             <input name="tenant" value=${tenant} placeholder="default" autocomplete="off" pattern="[A-Za-z0-9][A-Za-z0-9_.@\\-]{0,99}" /></label>
             <p class="hint">The tenant whose documents you ask. Letters, digits and _ . @ -; empty means “default”.</p>`}
