@@ -138,7 +138,7 @@ def put(
         return found
 
     found = _recorded("put", tenant, apply)
-    typer.echo(f"{len(documents)} documents stand in space {found}")
+    typer.echo(f"put into space {found}: {len(documents)}")
 
 
 @spaces.command()
@@ -152,7 +152,7 @@ def take(space: SpaceName, documents: Documents, tenant: Tenant = DEFAULT_TENANT
         return found
 
     found = _recorded("take", tenant, apply)
-    typer.echo(f"{len(documents)} documents stand no longer in space {found}")
+    typer.echo(f"taken out of space {found}: {len(documents)}")
 
 
 @spaces.command()

@@ -43,7 +43,7 @@ class Member:
 LONGEST_NAME = 100
 LONGEST_STYLE = 4000
 _LIBRARY = "library"
-_NO_OTHER = "documents stand in no other space: move or delete them before it"
+_NO_OTHER = "move or delete first the documents that stand in no other space"
 
 
 def no_space(named: object) -> NotFound:
@@ -171,7 +171,7 @@ def delete_space(connection: Connected, tenant: str, space: int) -> None:
         raise BadRequest("the library is always there: take its documents out of it instead")
     alone = connection.execute(sql.ALONE, values).fetchone()
     if alone and alone[0]:
-        raise Conflict(f"{alone[0]} {_NO_OTHER}")
+        raise Conflict(f"{_NO_OTHER}: {alone[0]}")
     try:
         deleted = connection.execute(sql.DELETE, values).fetchone()
     except CheckViolation:  # one came meanwhile

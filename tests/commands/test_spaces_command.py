@@ -52,7 +52,7 @@ def test_spaces_are_made_filled_changed_and_deleted(database_url: str, tmp_path:
     _told(url, "spaces", "put", "1", number, "--move")
     assert _spaces(url)["a.txt"] == [1]
     assert "it stands in no other space" in _refused(url, "spaces", "take", "Board", number)
-    assert "1 documents stand in no other" in _refused(url, "spaces", "delete", "Board")
+    assert "stand in no other space: 1" in _refused(url, "spaces", "delete", "Board")
     listed = _told(url, "spaces", "list")
     assert "Library" in listed and "Board" in listed and "members" in listed
     assert "space 1 is changed" in _told(url, "spaces", "change", "Board", "--name", "Directors")
