@@ -24,6 +24,7 @@ from helix.commands.scope_options import (
     DocumentOption,
     ModelOption,
     ModeOption,
+    SpaceOption,
     TagOption,
     TenantOption,
     WhereOption,
@@ -50,6 +51,7 @@ def ask(
     ] = None,
     tag: TagOption = None,
     where: WhereOption = None,
+    space: SpaceOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
     ] = False,
@@ -80,7 +82,7 @@ def ask(
         async with answer_service(server, tenant_name(tenant)) as answers:
             query = Query(
                 text, await _documents(answers, names), tags, mode=mode, model=model,
-                where=conditions,
+                where=conditions, space=space,
             )  # fmt: skip
             if as_json:
                 answer = await _answer(answers, query, tenant)

@@ -28,6 +28,10 @@ WhereOption = Annotated[
         help="From documents whose metadata fits, as 'year>=2024'; may be given again.",
     ),
 ]  # fmt: skip
+SpaceOption = Annotated[
+    str | None,
+    typer.Option(metavar="SPACE", help="From the documents of this space: its name or id."),
+]
 TenantOption = Annotated[str, typer.Option(help="The tenant whose documents are asked.")]
 ModelOption = Annotated[
     str | None,

@@ -10,7 +10,13 @@ import typer
 
 from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
-from helix.commands.scope_options import DocumentOption, TagOption, TenantOption, WhereOption
+from helix.commands.scope_options import (
+    DocumentOption,
+    SpaceOption,
+    TagOption,
+    TenantOption,
+    WhereOption,
+)
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
@@ -28,6 +34,7 @@ def search(
     document: DocumentOption = None,
     tag: TagOption = None,
     where: WhereOption = None,
+    space: SpaceOption = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="Passages at most.")] = 10,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as GET /v1/search has it.")
@@ -49,7 +56,9 @@ def search(
     async def connected() -> Row:
         async with answer_service(server, tenant_name(tenant)) as answers:
             ids = [row["id"] for row in await find_documents(answers, document or [])]
-            query = Query(text, tuple(ids) if document else None, tags, where=conditions)
+            query = Query(
+                text, tuple(ids) if document else None, tags, where=conditions, space=space
+            )
             return await answers.search(query, limit)
 
     found = asyncio.run(connected())

@@ -65,6 +65,20 @@ def test_spaces_are_made_filled_changed_and_deleted(database_url: str, tmp_path:
     assert audited == [(6,)]
 
 
+def test_one_space_is_asked_and_searched(database_url: str, tmp_path: Path) -> None:
+    for name, number in (("open.txt", "four"), ("board.txt", "nine")):
+        (tmp_path / name).write_text(f"The committee meets {number} times a year.")
+    url, question = database_url, "How often does the committee meet?"
+    _told(url, "spaces", "create", "Board")
+    _told(url, "ingest", str(tmp_path / "open.txt"))
+    _told(url, "ingest", str(tmp_path / "board.txt"), "--space", "Board")
+    for space, said in (("board", "nine times"), ("Library", "four times")):
+        assert said in _told(url, "ask", question, "--space", space)
+        found = _told(url, "search", "committee", "--space", space)
+        assert said in found and found.count("times a year") == 1
+    assert "there is no space Nobody" in _refused(url, "ask", question, "--space", "Nobody")
+
+
 def test_a_key_of_a_space(database_url: str) -> None:
     _told(database_url, "spaces", "create", "Board", "--tenant", "acme")
     create = ("keys", "create", "--tenant", "acme", "--space")

@@ -38,7 +38,8 @@ class Query:
     message's own question is asked again. ``images`` are ids of images of that conversation which
     the question is about; None: it says nothing of them. ``mode`` is as POST /v1/query has it;
     None: HELIX_MODE of whoever answers. ``model`` is the name of the model that is to answer; None:
-    whichever does. ``where``: of documents whose metadata fits.
+    whichever does. ``where``: of documents whose metadata fits. ``space``: the name or id of the
+    space that they stand in; None: of any.
     """
 
     question: str
@@ -50,6 +51,7 @@ class Query:
     images: tuple[str, ...] | None = None
     model: str | None = None
     where: tuple[Condition, ...] = ()
+    space: str | None = None
 
     def options(self) -> QuestionOptions:
         """The options of the question, as a server is told them."""
@@ -66,6 +68,8 @@ class Query:
             options["mode"] = self.mode
         if self.model is not None:
             options["model"] = self.model
+        if self.space is not None:
+            options["space"] = self.space
         return options
 
     def stored_scope(self) -> Row | None:
@@ -141,7 +145,7 @@ class AnswerService(LibraryService):
     async def _answer(self, query: Query) -> AsyncGenerator[str | Row, None]:
         from helix.answering.events import for_readers_of
 
-        request = self._request(query)
+        request = await self._request(query)
         async with aclosing(await request.start()) as stream:
             async for delta in for_readers_of(stream):
                 yield delta
@@ -177,11 +181,11 @@ class AnswerService(LibraryService):
     @asked(_question)
     async def answer(self, query: Query) -> Row:
         """The JSON alone; raises as ``stream`` does."""
-        return await self._request(query).run_json()
+        return await (await self._request(query)).run_json()
 
     @asked(lambda query, limit: get(
         "/v1/search", q=query.question, document_id=query.document_ids, tag=query.tags, top_k=limit,
-        where=[json.dumps(one.to_json()) for one in query.where],
+        where=[json.dumps(one.to_json()) for one in query.where], space=query.space,
     ))  # fmt: skip
     async def search(self, query: Query, limit: int) -> Row:
         """The passages that fit the query's text in its scope, as GET /v1/search has them."""
@@ -189,7 +193,7 @@ class AnswerService(LibraryService):
         from helix.retrieval.passages import found_passages
 
         text = question_of(query.question, self._services.settings.max_question_chars)
-        retriever, scope = self._services.engine.retriever, self._scope(query)
+        retriever, scope = self._services.engine.retriever, await self._scope(query)
         return {"q": text, **await found_passages(retriever, text, scope, limit)}
 
     async def put_image(self, conversation_id: str, name: str, data: bytes) -> Row:
@@ -278,13 +282,18 @@ class AnswerService(LibraryService):
 
         return await get_conversation(self.library, conversation_id)
 
-    def _scope(self, query: Query) -> Scope:
+    async def _scope(self, query: Query) -> Scope:
+        spaces = self.library.reach.spaces
+        if query.space is not None:
+            from helix.library.spaces import space_of
+
+            spaces = (await space_of(self.library, query.space, spaces),)
         return Scope(
             self.library.tenant, document_ids=query.document_ids, tags=query.tags,
-            metadata=query.where, spaces=self.library.reach.spaces,
+            metadata=query.where, spaces=spaces,
         )  # fmt: skip
 
-    def _request(self, query: Query) -> AnswerRequest:
+    async def _request(self, query: Query) -> AnswerRequest:
         from helix.answering.pipeline import AnswerRequest
         from helix.answering.question import Question
 
@@ -293,5 +302,6 @@ class AnswerService(LibraryService):
             limit = settings.max_question_chars
             raise BadRequest(f"the question has {length} characters; the limit is {limit}")
         mode = query.mode or settings.mode
-        question = Question(query.question, self._scope(query), mode=mode, model=query.model)
+        scope = await self._scope(query)
+        question = Question(query.question, scope, mode=mode, model=query.model)
         return AnswerRequest(self._services.answering, question)
