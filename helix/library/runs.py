@@ -21,7 +21,7 @@ from helix.library.run_files import end_files
 from helix.storage.connections import Connected
 from helix.storage.statements import runs as sql
 
-Kind = Literal["paths", "upload", "url", "crawl", "reembed", "study"]
+Kind = Literal["paths", "upload", "url", "crawl", "reembed", "study", "source"]
 RunEnd = Literal["done", "failed", "cancelled"]
 
 CHANNEL = "helix_runs"

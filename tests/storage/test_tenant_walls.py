@@ -29,6 +29,7 @@ WITHOUT_POLICY = {
 }  # fmt: skip
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
+    "source_entries", "sources",
     "study_reviews", "study_cards", "study_attempts", "study_sources", "study_items", "study_sets",
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_values", "document_names", "document_sources", "document_pages",
@@ -156,6 +157,10 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute("INSERT INTO prompt_versions (name, version) VALUES ('judge', 1)")
         connection.execute("INSERT INTO tenant_settings (model) VALUES ('offline')")
         connection.execute("INSERT INTO spaces (name) VALUES ('Board')")
+        connection.execute(
+            "WITH made AS (INSERT INTO sources (name, kind) VALUES ('s', 'folder') RETURNING id)"
+            " INSERT INTO source_entries (source_id, key) SELECT id, 'same.txt' FROM made"
+        )
         connection.execute(
             "INSERT INTO progress_sessions (learner, started_at, ended_at)"
             " VALUES ('', now(), now())"

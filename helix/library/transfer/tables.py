@@ -82,6 +82,8 @@ LEFT_OUT: Mapping[str, str] = {
     "loose_objects": "objects of the installation's bucket that nothing has a use for",
     "runs": "what was being brought in is the installation's",
     "run_files": "as runs",
+    "sources": "where the installation's documents come from, with its credentials",
+    "source_entries": "as sources",
     "message_events": "how an answer was streamed, kept for a week; the answer is in messages",
     "api_keys": "keys open one installation",
     "members": "people are the installation's, and whom it lets in",

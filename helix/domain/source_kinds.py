@@ -1,0 +1,58 @@
+"""The kinds of source, as the command line, the page and a worker know them.
+
+A kind's code is a module of ``pipelines.sources`` that a worker loads when it opens one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value that a kind takes beside the address. ``secret``: stored encrypted, never shown."""
+
+    name: str
+    title: str
+    secret: bool = False
+    kind: Literal["text", "number", "switch"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of source. ``address`` says what its address is, ``example`` has one.
+
+    ``module`` is its module, whole for the wheel; ``extra`` names the extra of what that imports.
+    """
+
+    title: str
+    module: str
+    address: str
+    example: str
+    options: tuple[Option, ...] = ()
+    extra: str | None = None
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The names of those options that are stored encrypted."""
+        return frozenset(option.name for option in self.options if option.secret)
+
+
+SECONDS_BETWEEN = 3600
+"""Between two syncs of a source, unless it says otherwise."""
+
+KINDS: Mapping[str, Kind] = {
+    "folder": Kind(
+        "A folder",
+        "pipelines.sources.folder",
+        "a folder of this machine, or a share that is mounted there",
+        "/srv/handbook",
+        (
+            Option("watch", "Sync as soon as something changes", kind="switch"),
+            Option("permissions", "Take who may read a file from its rights", kind="switch"),
+        ),
+    ),
+}
+"""In the order in which they are offered."""

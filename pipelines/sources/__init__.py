@@ -1,0 +1,1 @@
+"""Sources that stay in step: folders, buckets, repositories, sites and mailboxes."""

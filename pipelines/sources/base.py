@@ -1,0 +1,89 @@
+"""A source as a sync sees it: a listing of entries, the bytes of one, and whether one is there.
+
+Each kind is a module of this package with ``open_source``, named in helix/domain/source_kinds.py:
+
+    def open_source(
+        address: str, options: Mapping[str, Any], secrets: Mapping[str, str]
+    ) -> Connector: ...
+
+It raises SourceError where the source cannot be opened. All of it is blocking code, called in a
+thread, by one sync at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from helix.errors import HelixError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file at a source, as its listing tells it.
+
+    ``key`` is its stable name within the source: a relative path, the id of a message or page.
+    ``etag`` changes whenever the bytes do: of an object store, a commit, an IMAP UID. Where it is
+    empty, ``size`` and ``modified`` are compared; where all three are missing, the bytes are read
+    by every sync. ``name`` is the file name shown, whose suffix chooses the reader; empty: the last
+    part of the key. ``url`` is where a person opens it. ``metadata`` is what the source says of it
+    (labels, mail headers), by keys of helix/domain/metadata.py. ``readers`` names the groups and
+    persons of the source that may read it; None where the source does not tell.
+    """
+
+    key: str
+    size: int | None = None
+    modified: datetime | None = None
+    etag: str = ""
+    name: str = ""
+    url: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    readers: tuple[str, ...] | None = None
+
+
+class SourceError(HelixError):
+    """The source, or one entry of it, cannot be read now: a line for people, without a secret."""
+
+    status = 502
+
+
+class SourceBusy(SourceError):
+    """The source asks to be asked later: after ``seconds``, where it says so."""
+
+    def __init__(self, message: str, seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class EntryGone(SourceError):
+    """The entry is not there any more, though the listing had it."""
+
+
+class Connector(Protocol):
+    """One opened source."""
+
+    def entries(self) -> Iterator[Entry]:
+        """Every entry, each key once, in any order.
+
+        What cannot be listed whole still yields what it can, and raises SourceError then: what was
+        yielded is synced, and nothing is moved or removed.
+        """
+        ...
+
+    def read(self, entry: Entry) -> bytes:
+        """The bytes of an entry; raises EntryGone where it went meanwhile, else SourceError."""
+        ...
+
+    def is_there(self, key: str) -> bool:
+        """False where the source itself says that there is no such entry any more.
+
+        Asked before a document is removed, of each that the listing does not have. Raises
+        SourceError where the source does not tell.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections and temporary files."""
+        ...
