@@ -3,7 +3,7 @@
 Each set is in turn the corpus, in a database of its own, searched as served. Prints the Markdown of
 evals/CALIBRATION.md: the plain and the calibrated gate, fitted to the other corpora, to other
 documents of the same one, and to all; the ceiling of the offline embedder by the rule of
-evals/GATE.md; and the fit that Helix brings (``--write``).
+evals/CALIBRATION.md; and the fit that Helix brings (``--write``).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from helix.settings import Settings
 
 MAX_DISTANCE = 0.78
 """The gate's default ceiling, a cosine distance: wide, for the answerer abstains by itself
-(evals/GATE.md, decision record 0080)."""
+(evals/CALIBRATION.md, decision record 0080)."""
 TITLE = "No model: quotes only"
 """The answerer's ``LanguageModel.title``."""
 
