@@ -85,6 +85,8 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("HELIX_MAX_FILE_MB", "0"),
         ("HELIX_MAX_QUESTION_CHARS", "0"),
         ("HELIX_SIGNING_KEY", "hunter2"),
+        ("HELIX_SECRETS_KEY", f"{'0' * 64},hunter2"),
+        ("HELIX_SOURCE_READERS", "os.system"),
     ],
 )
 def test_one_line_names_the_variable(

@@ -24,6 +24,8 @@ from helix.settings.values import (
     Origin,
     Provider,
     Public,
+    ReaderClass,
+    SecretsKey,
     Server,
     SigningSeed,
     Who,
@@ -259,6 +261,14 @@ class Settings(ClientSettings, ModelFolder):
     """Hosts that web imports may reach although their address is private."""
     web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
     """True if pages of the web may be brought in over HTTP."""
+    secrets_keys: Annotated[tuple[SecretsKey, ...], NoDecode, BeforeValidator(split_names)] = Field(
+        (), alias="HELIX_SECRETS_KEY"
+    )
+    """Keys that secrets of sources are encrypted with: by the first; each decrypts."""
+    source_readers: Annotated[tuple[ReaderClass, ...], NoDecode, BeforeValidator(split_names)] = (
+        Field((), alias="HELIX_SOURCE_READERS")
+    )
+    """Classes of readers that a source added over HTTP may be of."""
     cors_origins: Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(split_names)] = Field(
         (), alias="HELIX_CORS_ORIGINS"
     )

@@ -43,6 +43,10 @@ Bucket = Annotated[
 Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
 
+ReaderClass = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+"""A class by its module, ``package.module:Class``."""
+
+
 def _checked_seed(key: SecretStr) -> SecretStr:
     if not re.fullmatch("[0-9a-f]{64}", key.get_secret_value()):
         raise ValueError("malformed")
@@ -51,6 +55,8 @@ def _checked_seed(key: SecretStr) -> SecretStr:
 
 SigningSeed = Annotated[SecretStr, AfterValidator(_checked_seed)]
 """A private key of Ed25519: 32 bytes, in hex."""
+SecretsKey = Annotated[SecretStr, AfterValidator(_checked_seed)]
+"""A key of 32 bytes, in hex."""
 
 
 def _checked_network(text: str) -> str:

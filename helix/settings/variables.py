@@ -39,6 +39,10 @@ REMEDIES = {
     "HELIX_URL": "set it to the address that clients use, such as https://docs.example.com",
     "HELIX_TAG_MODELS": "set it to tags of documents, separated by commas",
     "HELIX_SIGNING_KEY": "set it to what `openssl rand -hex 32` prints, or leave it out",
+    "HELIX_SECRETS_KEY": "set it to what `openssl rand -hex 32` prints; to change it, NEW,OLD",
+    "HELIX_SOURCE_READERS": (
+        "set it to classes such as llama_index.readers.jira:JiraReader, separated by commas"
+    ),
     "HELIX_EMBEDDED_METADATA": "set it to keys of metadata, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
