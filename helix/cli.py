@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": LazyCommand("helix.commands.doctor:doctor", "Check what answering needs."),
     "ingest": LazyCommand("pipelines.ingest:ingest", "Bring in files and folders."),
     "crawl": LazyCommand("pipelines.crawl:crawl", "Bring in the pages of a website."),
+    "source": LazyCommand("pipelines.source:source", "Folders and more, kept in step."),
     "documents": LazyCommand(
         "helix.commands.documents:documents", "Documents: list, label, delete."
     ),

@@ -23,6 +23,7 @@ from helix.storage.name_lookups import bound_name_lookups
 from helix.telemetry.logs import configure_logging
 from pipelines.program import one_line_errors, run
 from pipelines.runs.worker import FILES_AT_ONCE, open_worker
+from pipelines.sources.schedule import Schedule
 
 _logger = logging.getLogger("pipelines.worker")  # run as a program it is __main__
 
@@ -64,6 +65,9 @@ async def _work(
         settle()
         _logger.info("worker %s is ready", worker.name)
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, attending.cancel)
+        if not until_idle:
+            scheduling = asyncio.create_task(Schedule(worker).attend())
+            attending.add_done_callback(lambda _: scheduling.cancel())
         if parent is not None:
             watching = asyncio.create_task(_end_with(parent, attending))
             attending.add_done_callback(lambda _: watching.cancel())

@@ -24,7 +24,8 @@ class Option:
 class Kind:
     """A kind of source. ``address`` says what its address is, ``example`` has one.
 
-    ``module`` is its module, whole for the wheel; ``extra`` names the extra of what that imports.
+    ``module`` is its module, whole for the wheel; ``extra`` names the extra of what that imports;
+    an address of one of ``schemes`` is taken to be of this kind.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Kind:
     example: str
     options: tuple[Option, ...] = ()
     extra: str | None = None
+    schemes: tuple[str, ...] = ()
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -42,6 +44,10 @@ class Kind:
 
 SECONDS_BETWEEN = 3600
 """Between two syncs of a source, unless it says otherwise."""
+COMMON_OPTIONS = (
+    Option("keep_files", "Keep the files' bytes too, to show pages as printed", kind="switch"),
+)
+"""Options that every kind has."""
 
 KINDS: Mapping[str, Kind] = {
     "folder": Kind(
@@ -56,3 +62,10 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 """In the order in which they are offered."""
+
+
+def kind_of(address: str) -> str | None:
+    """The kind that an address is of, as it looks: a path is a folder; None where none is known."""
+    scheme = address.partition(":")[0].lower() if ":" in address else ""
+    otherwise = None if "://" in address else "folder"
+    return next((name for name, kind in KINDS.items() if scheme in kind.schemes), otherwise)

@@ -34,6 +34,7 @@ REMEDIES = {
     "HELIX_MODEL_FOLDER": "set it to a folder for model files, or leave it out",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",
+    "HELIX_SOURCE_FOLDERS": "set it to folders such as /srv/shared, separated by commas",
     "HELIX_HOSTS": "set it to host names such as docs.example.com, separated by commas",
     "HELIX_CORS_ORIGINS": "set it to origins such as https://app.example.com, separated by commas",
     "HELIX_URL": "set it to the address that clients use, such as https://docs.example.com",

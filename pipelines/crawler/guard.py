@@ -119,7 +119,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
             raise ForbiddenAddress(f"refused: port {port} of {name} is not one for web pages")
         addresses = [str(spelled)] if spelled else await self._addresses(name, port, timeout)
         for address in addresses:
-            why = _refusal_reason(address, is_allowed, is_name=spelled is None)
+            why = refusal_reason(address, is_allowed, is_name=spelled is None)
             if why:
                 raise ForbiddenAddress(_refusal(name, address, why, is_allowed))
         return [str(unwrapped(ipaddress.ip_address(address))) for address in addresses[:4]]
@@ -137,7 +137,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
 
-def _refusal_reason(address: str, is_allowed: bool, *, is_name: bool) -> str | None:
+def refusal_reason(address: str, is_allowed: bool, *, is_name: bool) -> str | None:
+    """The kind of address that is not gone to; None where it is. ``is_name``: a name led there."""
     try:
         why = why_not_public(ipaddress.ip_address(address))
     except ValueError:

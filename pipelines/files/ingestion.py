@@ -31,6 +31,7 @@ from helix.language.terms import language_of
 from helix.library.metadata import give_metadata
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
+from helix.library.source_entries import SOURCE
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
@@ -51,7 +52,7 @@ from pipelines.files.terms import TermsBeside
 from pipelines.outages import in_database, through_outages
 from pipelines.readers import ReadText
 from pipelines.sandbox import Sandbox
-from pipelines.splitters import FACTS_LINE, SECTIONS, SOURCE_URI, TITLE, SectionSplitter
+from pipelines.splitters import FACTS_LINE, SECTIONS, SEED, SOURCE_URI, TITLE, SectionSplitter
 
 T = TypeVar("T")
 
@@ -146,7 +147,12 @@ class FileIngestion:
             await self._split_embed_write(file, record, edits, reference, {}, status)
 
     async def _as_stored(self, file: FileRow) -> FileRow:
-        """The file as a source of the document that its bytes are already; mostly as it is."""
+        """The file as a source of the document that its bytes are already; mostly as it is.
+
+        What a source has is its own document, which that source alone changes and removes.
+        """
+        if file.source_uri.startswith(SOURCE):
+            return file
         own = (file.tenant, file.source_uri, file.content_hash)
         source_uri = await self._database(source_of_same_bytes, *own)
         if source_uri == file.source_uri:
@@ -265,12 +271,16 @@ async def _patiently(read: Callable[..., T], *arguments: Any) -> T:
 
 def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str) -> DocumentRecord:
     """The document as it is to be written, and embedded: with what people changed of it."""
-    name = edits.get(FILE_NAME) or name_of_source(file.source_uri)
+    told = str(file.origin.get("name") or "")  # of a source whose keys are no file names
+    name = edits.get(FILE_NAME) or told or name_of_source(file.source_uri)
     facts = facts_of(read, name)
     own = title_of(read.title, read.heading, facts, keep_own=file.media != "pdf")
     return DocumentRecord(
         source_uri=file.source_uri,
-        title=edits.get(EDITED_TITLE) or file.title or own or title_from_name(file.source_uri),
+        title=edits.get(EDITED_TITLE)
+        or file.title
+        or own
+        or title_from_name(told or file.source_uri),
         content_hash=file.content_hash,
         recipe=recipe,
         text=read.text,
@@ -299,6 +309,8 @@ def _document(
     Of its metadata the ``keys`` are embedded.
     """
     metadata, _ = with_layers(record.metadata, record.given, edits)
+    # moved at its source, a document keeps its chunks: their ids hang on its own id, not its place
+    is_of_source = record.source_uri.startswith(SOURCE)
     lines = (metadata_line(metadata, keys), facts_line(record.title, record.facts))
     return Document(
         id_=reference,
@@ -306,6 +318,7 @@ def _document(
         metadata={
             TITLE: record.title,
             SOURCE_URI: record.source_uri,
+            SEED: f"{SOURCE}{reference}" if is_of_source else record.source_uri,
             FACTS_LINE: " | ".join(filter(None, lines)),
             SECTIONS: record.sections,
         },

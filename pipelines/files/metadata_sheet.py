@@ -43,13 +43,20 @@ def sheet_at(path: Path) -> Sheet | None:
     if path.name.lower() != NAME or not path.is_file():
         return None
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        text = path.read_bytes().decode("utf-8-sig")
-        header, *lines = list(_lines(text)) or [(0, [])]
-        if not header[1] or header[1][0].strip().lower() not in _FIRST:
-            return None
-    except (OSError, UnicodeDecodeError, csv.Error):
+        return None if path.stat().st_size > _LARGEST else sheet_of(path.read_bytes(), path)
+    except OSError:
+        return None
+
+
+def sheet_of(data: bytes, path: Path) -> Sheet | None:
+    """The sheet that these bytes are, which are called ``path``; None where they are none."""
+    if len(data) > _LARGEST:
+        return None
+    try:
+        header, *lines = list(_lines(data.decode("utf-8-sig"))) or [(0, [])]
+    except (UnicodeDecodeError, csv.Error):
+        return None
+    if not header[1] or header[1][0].strip().lower() not in _FIRST:
         return None
     return _read(path, header[1][1:], lines)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 import typer
@@ -17,6 +18,7 @@ from helix.errors import HelixError, StoreUnavailable
 from helix.library.access import Library, Row
 from helix.library.run_progress import Event, follow
 from helix.library.runs import Kind, create_run, find_open_run
+from helix.library.sources import start_sync
 from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.database import open_url
@@ -36,12 +38,15 @@ class _RunRequest:
     """A run as it is asked for; ``host`` is the only machine that may take it, None any."""
 
     kind: Kind
-    options: dict[str, object]
+    options: dict[str, Any]
     host: str | None
     tenant: str
 
     def start(self, connection: Connected) -> tuple[int, bool]:
         """(id, whether the run was there already)."""
+        if self.kind == "source":
+            with connection.transaction():
+                return start_sync(connection, self.tenant, **self.options)
         key = run_key(self.kind, self.options, self.host)
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))

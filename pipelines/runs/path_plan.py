@@ -185,11 +185,16 @@ def inspect(
     return planned(uri, data, source.path.name, title)
 
 
+def is_full(batch: Sequence[PlannedFile]) -> bool:
+    """True where one transaction has enough of these files."""
+    return len(batch) >= _BATCH_FILES or sum(len(file.data) for file in batch) >= _BATCH_BYTES
+
+
 def _batches(files: Iterable[PlannedFile]) -> Iterator[list[PlannedFile]]:
     batch: list[PlannedFile] = []
     for file in files:
         batch.append(file)
-        if len(batch) >= _BATCH_FILES or sum(len(each.data) for each in batch) >= _BATCH_BYTES:
+        if is_full(batch):
             yield batch
             batch = []
     yield batch
@@ -238,7 +243,7 @@ def add_files_to_run(
                     origin=file.origin or {},
                     tags=None if tags is None else tuple(tags),
                     metadata=file.metadata,
-                    spaces=None if spaces is None else tuple(spaces),
+                    spaces=file.spaces or (None if spaces is None else tuple(spaces)),
                 )
                 for file in files
             ],

@@ -18,7 +18,8 @@ from pipelines.files.recipe import ChunkSizes, Fingerprint, is_unchanged
 class PlannedFile:
     """A file looked at: its bytes where it is to be read, else its outcome.
 
-    ``reason`` says why it cannot be read, ``metadata`` is what came beside it.
+    ``reason`` says why it cannot be read, ``metadata`` is what came beside it, ``spaces`` are those
+    of this file, where they are not the run's.
     """
 
     source_uri: str
@@ -30,6 +31,7 @@ class PlannedFile:
     reason: str = ""
     unchanged: bool = False
     metadata: Mapping[str, Any] | None = None
+    spaces: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

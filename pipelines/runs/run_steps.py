@@ -23,6 +23,7 @@ from helix.library.runs import (
 from helix.settings import Settings
 from helix.storage import indexes as index
 from helix.storage.connections import Connected
+from helix.store import ChunkStore
 from helix.telemetry.logs import where
 from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
@@ -31,6 +32,7 @@ from pipelines.runs.path_plan import FileHashes, RunCancelled, plan_paths
 from pipelines.runs.planned_files import FileLimits
 from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_plan import plan_web
+from pipelines.sources.ending import end_sync
 
 T = TypeVar("T")
 
@@ -76,6 +78,8 @@ class Worker:
         store = self.tools.store.of(run.tenant)
         if run.kind == "study":  # it has no files, and is made in this step
             return await self._study(run)
+        if run.kind == "source" and not await self._source(store, run):
+            return False
         try:
             if run.kind == "paths":
                 limits, hashes = FileLimits.of(self._settings), self._hashes or FileHashes()
@@ -104,6 +108,23 @@ class Worker:
         except HelixError as error:  # what was made until then stays
             await self.finish(run.id, str(error))
             return False
+
+    async def _source(self, store: ChunkStore, run: RunRow) -> bool:
+        """List and compare the source of a sync; False where it is to stop, or cannot be opened."""
+        from pipelines.sources.sync import plan_source  # here, for most runs are no sync
+
+        try:
+            await through_outages(
+                lambda: asyncio.to_thread(plan_source, self._settings, store, run)
+            )
+        except (StoreUnavailable, RunCancelled) as stopped:
+            if isinstance(stopped, StoreUnavailable):
+                raise
+            return False
+        except HelixError as error:
+            await self.finish(run.id, str(error))
+            return False
+        return True
 
     async def tenant(self, run_id: int) -> str:
         """The tenant of a run."""
@@ -141,7 +162,10 @@ class Worker:
         await self.finish(run_id, f"internal error: {reason}")
 
     async def finish(self, run_id: int, error: str | None = None) -> None:
-        """End the run; ``error`` is None unless it was stopped, and empty if by its owner."""
+        """End the run; ``error`` is None unless it was stopped, and empty if by its owner.
+
+        A sync that went through removes what is gone, and may end with an error of its own.
+        """
         try:
             await asyncio.gather(
                 self.database(index.build_terms_if_missing),
@@ -156,8 +180,11 @@ class Worker:
                 status: RunEnd = "done" if error is None else "failed" if error else "cancelled"
                 finish_run(connection, run_id, status, error or "")
 
-        if error is not None or not await self.database(should_stop, run_id):
-            await self.database(end)
+        if error is None and await self.database(should_stop, run_id):
+            return
+        if error is None:
+            error = await self.database(end_sync, run_id)
+        await self.database(end)
 
     async def idle(self) -> bool:
         """True where there is no run that this worker could do something for."""

@@ -37,8 +37,10 @@ TITLE = "title"
 SOURCE_URI = "source_uri"
 SECTIONS = "sections"
 FACTS_LINE = "facts_line"
+SEED = "seed"
 """Metadata keys of a document to split; ``sections`` is a tuple of Section, ``facts_line`` stands
-above the headings in each context; neither is handed on."""
+above the headings in each context, ``seed`` is what node ids are made from in place of source_uri;
+none of the three is handed on."""
 
 CONTEXT = "context"
 """Metadata key of a node: what is embedded between title and content, absent when empty."""
@@ -100,13 +102,14 @@ class SectionSplitter(NodeParser):
         shared = {
             key: value
             for key, value in document.metadata.items()
-            if key not in (SECTIONS, FACTS_LINE)
+            if key not in (SECTIONS, FACTS_LINE, SEED)
         }
         if TITLE in shared:
             shared[TITLE] = _short(str(shared[TITLE]), _LONGEST_TITLE)
         # By its id alone: its hash and metadata would be stored with each chunk, sections included.
         source = RelatedNodeInfo(node_id=document.node_id, node_type=ObjectType.DOCUMENT)
-        ids = _Ids(str(shared.get(SOURCE_URI) or document.node_id))
+        seed = document.metadata.get(SEED) or shared.get(SOURCE_URI) or document.node_id
+        ids = _Ids(str(seed))
         facts = _short(str(document.metadata.get(FACTS_LINE) or ""), _LONGEST_TITLE)
         ordinal = 0
         for section in _gapless(text, document.metadata.get(SECTIONS) or ()):

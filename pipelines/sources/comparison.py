@@ -1,0 +1,75 @@
+"""A listing beside what is known of the source: what is as it was, to be read, or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from helix.library.source_entries import KnownEntry
+from pipelines.sources.base import Entry
+
+
+@dataclass
+class Listing:
+    """The entries that a source told, those ``taken`` among ``listed`` keys.
+
+    ``sheets`` may describe others, ``barred`` are those that nobody may read whose readers are
+    mapped. ``error`` says why it is not whole: then nothing is moved or removed.
+    """
+
+    taken: dict[str, Entry] = field(default_factory=dict)
+    sheets: dict[str, Entry] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    barred: set[str] = field(default_factory=set)
+    error: str = ""
+
+
+@dataclass
+class Comparison:
+    """``same`` costs nothing, ``read`` is new or changed, ``gone`` is listed no more."""
+
+    same: list[Entry] = field(default_factory=list)
+    read: list[Entry] = field(default_factory=list)
+    gone: dict[str, KnownEntry] = field(default_factory=dict)
+    back: list[str] = field(default_factory=list)
+    """Keys of entries that were gone, and are there again as they were."""
+
+
+def compare(
+    listing: Listing, known: Mapping[str, KnownEntry], *, again: bool = False
+) -> Comparison:
+    """Tell what is to be done; ``again``: what failed or was deleted here is read again."""
+    found = Comparison()
+    for key, entry in listing.taken.items():
+        before = known.get(key)
+        if before is not None and is_same(entry, before, again=again):
+            found.same.append(entry)
+            if before.was_gone:
+                found.back.append(key)
+        else:
+            found.read.append(entry)
+    if not listing.error:
+        found.gone = {key: entry for key, entry in known.items() if key not in listing.taken}
+    return found
+
+
+def is_same(entry: Entry, before: KnownEntry, *, again: bool = False) -> bool:
+    """True where the bytes of an entry need not be had: they are as they were, and dealt with.
+
+    They are where etag, size and time are, one of etag and time among them.
+    """
+    if before.coming or not (entry.etag or entry.modified):
+        return False
+    seen = (before.etag, before.size, before.modified)
+    if (entry.etag, entry.size, entry.modified) != seen:
+        return False
+    if before.reason:
+        return before.tried and not again
+    if before.document_id is None:  # somebody deleted it here
+        return not again
+    return before.is_current
+
+
+def too_many(gone: int, documents: int, most: int, percent: int) -> bool:
+    """True where so many of a source's documents may not go without somebody's yes."""
+    return gone > most or gone * 100 > documents * percent

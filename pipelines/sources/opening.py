@@ -1,0 +1,24 @@
+"""A source opened as it is stored: within its reach, with its secrets."""
+
+from __future__ import annotations
+
+from helix.library.sources import Source
+from helix.settings import Settings
+from pipelines.sources.base import Connector
+from pipelines.sources.kinds import open_source
+from pipelines.sources.reach import check_reach
+
+
+def opened(source: Source, settings: Settings) -> Connector:
+    """The source, to be listed and read.
+
+    A kind that follows addresses finds in ``allow_hosts`` which private hosts it may go to; None:
+    any, for the source was added by whoever runs the server.
+
+    Raises:
+        SourceError: it may not be opened, or cannot be.
+    """
+    check_reach(source, settings)
+    allowed = None if source.trusted else list(settings.allow_hosts)
+    options = {**source.options, "allow_hosts": allowed}
+    return open_source(source.kind, source.address, options, {})

@@ -1,0 +1,54 @@
+"""A sync told beforehand: what it would read, move and remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from helix.library.source_entries import KnownEntry
+from pipelines.sources.base import Entry, SourceError
+from pipelines.sources.comparison import Comparison
+from pipelines.sources.entry_reading import EntryReader
+from pipelines.sources.removal import Removals
+
+_MOST_TOLD = 100
+
+
+def take_moves(found: Comparison, reader: EntryReader) -> dict[str, str]:
+    """By the key of a new entry, the one that is gone and had its bytes; taken out of both.
+
+    What is new is read, where anything is gone.
+    """
+    moved: dict[str, str] = {}
+    for entry in found.read if found.gone else ():
+        if old := _moved_from(reader, entry):
+            moved[entry.key] = old
+            del found.gone[old]
+    found.read = [entry for entry in found.read if entry.key not in moved]
+    return moved
+
+
+def _moved_from(reader: EntryReader, entry: Entry) -> str | None:
+    try:
+        outcome = reader.read(entry)
+    except SourceError:
+        return None
+    return outcome.moved_from.key if outcome.moved_from else None
+
+
+def preview_of(
+    found: Comparison, known: Mapping[str, KnownEntry], moved: Mapping[str, str], removals: Removals
+) -> dict[str, Any]:
+    """The preview as JSON; of a long list it has the first hundred, and the count."""
+    stored = {key for key, entry in known.items() if entry.document_id is not None}
+    read = [entry.key for entry in found.read]
+    lists = {
+        "new": [key for key in read if key not in stored],
+        "changed": [key for key in read if key in stored],
+        "moved": [f"{old} → {key}" for key, old in moved.items()],
+        "removed": removals.removed,
+        "waiting": removals.waiting,
+    }
+    counts = {name: len(keys) for name, keys in lists.items()} | {"unchanged": len(found.same)}
+    told = {name: keys[:_MOST_TOLD] for name, keys in lists.items()}
+    return {**told, "counts": counts, "error": removals.error}

@@ -1,0 +1,80 @@
+"""The reach of a source that was added over HTTP: folders and hosts that the settings allow."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from helix.library.sources import Source
+from helix.settings import Settings
+from pipelines.crawler.addresses import literal
+from pipelines.crawler.guard import refusal_reason
+from pipelines.sources.base import SourceError
+
+_BUCKETS = frozenset(("s3", "gs", "gcs", "az", "abfs", "abfss", "dropbox"))
+"""Schemes whose host is a bucket of a service that is everybody's."""
+_SCP = re.compile(r"(?:[\w.-]+@)?([\w.-]+):(?!//).+")
+
+
+def check_reach(source: Source, settings: Settings) -> None:
+    """Return where the source may be opened; one that whoever runs the server added always may.
+
+    Raises:
+        SourceError: it is a folder outside HELIX_SOURCE_FOLDERS, or leads to a private address that
+            HELIX_ALLOW_HOSTS does not name.
+    """
+    if source.trusted:
+        return
+    texts = [source.address, *(str(value) for value in source.options.values())]
+    for text in texts:
+        for host in hosts_in(text):
+            _check_host(host, settings.allow_hosts)
+    is_remote = any(hosts_in(source.address)) or _scheme(source.address) in _BUCKETS
+    if not is_remote:
+        _check_folder(source.address, settings.source_folders)
+
+
+def hosts_in(text: str) -> Iterator[str]:
+    """The hosts that an address names: of a URL, or as ``git@host:path``."""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname if parts.scheme not in ("", "file", *_BUCKETS) else None
+    except ValueError:
+        host = None
+    if host:
+        yield host
+    elif "://" not in text and (match := _SCP.fullmatch(text)):
+        yield match[1]
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0].lower() if "://" in address else ""
+
+
+def _check_host(host: str, allowed: tuple[str, ...]) -> None:
+    named = {name.lower().strip("[]") for name in allowed}
+    named |= {name.lower().rpartition(":")[0].strip("[]") for name in allowed}
+    try:
+        spelled = literal(host.lower())
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, ValueError):
+        raise SourceError(f"there is no host {host}") from None
+    for address in {str(entry[4][0]) for entry in found}:
+        why = refusal_reason(address, host.lower() in named, is_name=spelled is None)
+        if why:
+            raise SourceError(
+                f"the address of {host} is {why}: allow it with HELIX_ALLOW_HOSTS={host}, or add"
+                " the source where the server runs, by `helix source add`"
+            )
+
+
+def _check_folder(address: str, folders: tuple[str, ...]) -> None:
+    wanted = Path(address.removeprefix("file://")).resolve()
+    if not any(wanted.is_relative_to(Path(folder).resolve()) for folder in folders):
+        raise SourceError(
+            f"{address} is in no folder of HELIX_SOURCE_FOLDERS: name its folder there, or add the"
+            " source where the server runs, by `helix source add`"
+        )

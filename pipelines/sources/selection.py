@@ -1,0 +1,73 @@
+"""Which entries of a source are taken: by their names, globs, size and age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+from helix.domain.file_kinds import supported_name
+from helix.library.sources import Source
+from pipelines.sources.base import Entry
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choice of a source's owner. ``largest`` is in bytes; ``since``: what is older is left."""
+
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    largest: int | None = None
+    since: datetime | None = None
+
+    @classmethod
+    def of(cls, source: Source) -> Selection:
+        """The choice of ``source`` as of now."""
+        days = source.max_age_days
+        since = datetime.now(UTC) - timedelta(days=days) if days else None
+        return cls(source.include, source.exclude, source.max_bytes, since)
+
+    def takes(self, entry: Entry) -> bool:
+        """True if the entry is to be a document: of a kind that is read, and chosen.
+
+        A glob without a slash is about the name, whatever the folder; ``**`` stands for folders.
+        """
+        if not supported_name(name_of(entry)):
+            return False
+        if self._included and not any(glob.fullmatch(entry.key) for glob in self._included):
+            return False
+        if any(glob.fullmatch(entry.key) for glob in self._excluded):
+            return False
+        if self.largest is not None and (entry.size or 0) > self.largest:
+            return False
+        return self.since is None or entry.modified is None or entry.modified >= self.since
+
+    @cached_property
+    def _included(self) -> list[re.Pattern[str]]:
+        return [pattern_of(glob) for glob in self.include]
+
+    @cached_property
+    def _excluded(self) -> list[re.Pattern[str]]:
+        return [pattern_of(glob) for glob in self.exclude]
+
+
+def name_of(entry: Entry) -> str:
+    """The file name that an entry is shown by, and its reader chosen."""
+    return entry.name or entry.key.rpartition("/")[2]
+
+
+def pattern_of(glob: str) -> re.Pattern[str]:
+    """The keys that a glob means, as one pattern; ``drafts/`` means all that is in that folder."""
+    glob = glob.removeprefix("./").removeprefix("/")
+    if "/" not in glob.rstrip("/"):
+        glob = f"**/{glob}"
+    if glob.endswith("/"):
+        glob += "**"
+    return re.compile("".join(map(_part, re.findall(r"\*\*/?|\*|\?|[^*?]+", glob))), re.DOTALL)
+
+
+def _part(text: str) -> str:
+    wild = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return wild.get(text) or re.escape(text)

@@ -1,0 +1,266 @@
+"""The first step of a sync: list the source, compare, read what changed, mark what is gone.
+
+list -> compare -> read what is new or changed, in batches that become files of the run -> move what
+is only called otherwise -> mark what is gone. The run's files are then read and embedded as those
+of any run, and pipelines/sources/removal.py removes at its end what was marked.
+
+Done twice, as after a kill, it adds nothing twice: what a run has already is not added again, and
+nothing is removed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from helix.errors import BadRequest, HelixError
+from helix.library.metadata import give_metadata
+from helix.library.runs import RunRow, set_stage
+from helix.library.source_entries import (
+    known_entries,
+    mark_all,
+    mark_back,
+    mark_gone,
+    move_entry,
+    place_document_of,
+    put_entries,
+    settle,
+    tell_preview,
+    tell_sync,
+    uri_of,
+)
+from helix.library.sources import Source, load_source, spaces_there
+from helix.settings import Settings
+from helix.storage.connections import Connected
+from helix.store import ChunkStore
+from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
+from pipelines.runs.planned_files import FileLimits
+from pipelines.sources.base import Connector, Entry
+from pipelines.sources.comparison import Comparison, Listing, compare
+from pipelines.sources.entry_reading import EntryReader, Outcome, SourceAway, put_of
+from pipelines.sources.given_metadata import given_to
+from pipelines.sources.holding import held
+from pipelines.sources.listing import ReaderMap, list_source
+from pipelines.sources.opening import opened
+from pipelines.sources.preview import preview_of, take_moves
+from pipelines.sources.removal import Removals, confirm, decide
+from pipelines.sources.selection import Selection, name_of
+from pipelines.sources.sheets import sheets_of
+
+_BATCH = 500
+"""Entries that are written in one transaction, at most."""
+
+
+def plan_source(settings: Settings, store: ChunkStore, run: RunRow) -> None:
+    """Carry out the first step of the sync that ``run`` is.
+
+    Raises:
+        RunCancelled, StoreUnavailable: as they say.
+        SourceError, SettingsError: the source could not be opened.
+    """
+    source_id = int(run.options["source_id"])
+
+    def going_on() -> None:
+        with store.connection() as connection:
+            if not set_stage(connection, run.id, "scan"):
+                raise RunCancelled
+
+    with held(store.connections.url, run.tenant, source_id, going_on):
+        going_on()
+        with store.connection() as connection:
+            source = load_source(connection, run.tenant, source_id)
+            settle(connection, run.tenant, source_id)
+            if run.options.get("remove"):
+                mark_all(connection, run.tenant, source_id, run.id)
+                return
+        Sync(settings, store, run, source).carry_out()
+
+
+class Sync:
+    """One sync of one source, by whoever holds its lock."""
+
+    def __init__(self, settings: Settings, store: ChunkStore, run: RunRow, source: Source) -> None:
+        self._settings = settings
+        self._store = store
+        self._run = run
+        self._source = source
+        self._limits = FileLimits.of(settings)
+        self._again = bool(run.options.get("again"))
+        with store.connection() as connection:
+            self._known = known_entries(connection, source.tenant, source.id, self._limits.recipe)
+            there = spaces_there(connection, source.tenant)
+        self._documents = sum(entry.document_id is not None for entry in self._known.values())
+        self._readers = ReaderMap(source.group_map, source.spaces, there)
+        self._sheets: dict[str, dict[str, Any]] = {}
+        self._counts: dict[str, int] = {"moved": 0, "unread": 0, "new": 0, "changed": 0}
+
+    def carry_out(self) -> None:
+        """List and compare the source, and write what follows; a source that is away is raised."""
+        try:
+            connector = opened(self._source, self._settings)
+        except HelixError as error:
+            self._tell(str(error))
+            raise
+        with closing(connector):
+            listing = list_source(connector, Selection.of(self._source), self._readers)
+            self._sheets = sheets_of(connector, listing)
+            found = compare(listing, self._known, again=self._again)
+            self._count(listing, found)
+            if self._run.options.get("dry_run"):
+                self._preview(connector, listing, found)
+                return
+            self._update_same(found)
+            self._read(connector, listing, found)
+            self._tell(self._mark_gone(connector, listing, found))
+
+    def _count(self, listing: Listing, found: Comparison) -> None:
+        self._counts |= {
+            "listed": len(listing.listed),
+            "left": len(listing.listed) - len(listing.taken) - len(listing.sheets),
+            "unchanged": len(found.same),
+        }
+
+    def _preview(self, connector: Connector, listing: Listing, found: Comparison) -> None:
+        moved = take_moves(found, self._reader(connector, listing, found))
+        removals = confirm(self._decide(listing, found), listing, connector)
+        removals.error = listing.error or removals.error
+        preview = preview_of(found, self._known, moved, removals)
+        with self._store.connection() as connection:
+            tell_preview(connection, self._source.tenant, self._source.id, preview)
+
+    def _reader(self, connector: Connector, listing: Listing, found: Comparison) -> EntryReader:
+        unlisted = {
+            key: entry for key, entry in self._known.items()
+            if listing.error and key not in listing.taken
+        }  # fmt: skip
+        return EntryReader(
+            self._source.id, connector, self._limits, self._known, found.gone, unlisted,
+            again=self._again,
+        )  # fmt: skip
+
+    def _update_same(self, found: Comparison) -> None:
+        """Follow what is said of entries whose bytes are as they were: metadata and readers."""
+        changed: list[tuple[Entry, dict[str, Any]]] = []
+        for entry in found.same:
+            before = self._known[entry.key]
+            given = self._given(entry) or {}
+            readers = None if entry.readers is None else list(entry.readers)
+            if before.document_id and (given, readers) != (before.metadata, before.readers):
+                changed.append((entry, given))
+        if not (changed or found.back):
+            return
+        own = (self._source.tenant, self._source.id)
+        with self._store.connection() as connection, connection.transaction():
+            for entry, given in changed:
+                before = self._known[entry.key]
+                put = replace(put_of(entry, before.content_hash), metadata=given)
+                put_entries(connection, *own, [put])
+                self._follow(connection, Outcome(entry, put))
+            mark_back(connection, *own, found.back)
+
+    def _follow(self, connection: Connected, outcome: Outcome) -> None:
+        """Give a document whose bytes stay the metadata and spaces that its source has for it."""
+        entry, source = outcome.entry, self._source
+        before = outcome.moved_from or self._known.get(entry.key)
+        if outcome.file or not outcome.put or before is None or before.document_id is None:
+            return
+        given = dict(outcome.put.metadata)
+        if given != before.metadata:
+            give_metadata(connection, source.tenant, uri_of(source.id, entry.key), given)
+        if source.group_map:
+            spaces = self._readers.spaces_of(entry.readers)
+            place_document_of(connection, source.tenant, before.document_id, spaces)
+
+    def _given(self, entry: Entry) -> dict[str, Any] | None:
+        """What the document of an entry is given; None where something of it is no metadata."""
+        try:
+            sheet = self._sheets.get(entry.key, {})
+            return given_to(entry, sheet, self._source.folder_keys, self._source.metadata)
+        except BadRequest:
+            return None
+
+    def _read(self, connector: Connector, listing: Listing, found: Comparison) -> None:
+        """Read what is new or changed; a source that went away in the midst ends the listing."""
+        reader = self._reader(connector, listing, found)
+        batch: list[Outcome] = []
+        try:
+            for entry in found.read:
+                outcome = reader.read(entry)
+                if outcome.moved_from:
+                    found.gone.pop(outcome.moved_from.key)
+                batch.append(outcome)
+                if len(batch) >= _BATCH or is_full([each.file for each in batch if each.file]):
+                    self._write(batch)
+                    batch = []
+        except SourceAway as away:
+            listing.error = str(away)
+        self._write(batch)
+
+    def _write(self, batch: Sequence[Outcome]) -> None:
+        """Write what became of some entries: files first, which the entries then stand for."""
+        source = self._source
+        batch = [self._described(outcome) for outcome in batch]
+        files = [outcome.file for outcome in batch if outcome.file]
+        if files:
+            keeps = bool(source.options.get("keep_files"))
+            add_files_to_run(
+                self._store, self._run.id, files, source.tags, keeps, spaces=source.spaces
+            )
+        with self._store.connection() as connection, connection.transaction():
+            puts = [outcome.put for outcome in batch if outcome.put and not outcome.moved_from]
+            put_entries(connection, source.tenant, source.id, puts)
+            for outcome in batch:
+                self._counts["moved"] += self._move(connection, outcome)
+                self._follow(connection, outcome)
+        self._counts["unread"] += sum(bool(file.reason) for file in files)
+        for file in files:
+            key = file.source_uri.partition("/")[2]
+            self._counts["changed" if key in self._known else "new"] += not file.reason
+
+    def _described(self, outcome: Outcome) -> Outcome:
+        """The outcome with the metadata and spaces of its document."""
+        given = self._given(outcome.entry) or {}
+        file, put, entry = outcome.file, outcome.put, outcome.entry
+        told = {"url": entry.url, "name": entry.name}
+        if file is not None:
+            spaces = self._readers.spaces_of(entry.readers) if self._source.group_map else None
+            origin = {name: text for name, text in told.items() if text}
+            file = replace(file, metadata=given or None, spaces=spaces, origin=origin)
+        return replace(outcome, file=file, put=put and replace(put, metadata=given))
+
+    def _move(self, connection: Connected, outcome: Outcome) -> bool:
+        if outcome.moved_from is None or outcome.put is None:
+            return False
+        entry, source = outcome.entry, self._source
+        origin = {"url": entry.url} if entry.url else {}
+        return move_entry(
+            connection, source.tenant, source.id, outcome.moved_from, outcome.put,
+            name_of(entry), origin,
+        )  # fmt: skip
+
+    def _decide(self, listing: Listing, found: Comparison) -> Removals:
+        return decide(
+            found.gone, listing, self._documents, self._settings,
+            yes=bool(self._run.options.get("yes")), follows=self._source.follow_removals,
+        )  # fmt: skip
+
+    def _mark_gone(self, connector: Connector, listing: Listing, found: Comparison) -> str:
+        """Mark what is to be removed and what waits; the error that the sync ends with, if any."""
+        if listing.error:
+            return listing.error
+        removals = confirm(self._decide(listing, found), listing, connector)
+        own = (self._source.tenant, self._source.id)
+        with self._store.connection() as connection, connection.transaction():
+            if removals.removed:
+                mark_gone(connection, *own, removals.removed, self._run.id)
+            if removals.waiting:
+                mark_gone(connection, *own, removals.waiting, None)
+        self._counts["waiting"] = len(removals.waiting)
+        return removals.error
+
+    def _tell(self, error: str) -> None:
+        own = (self._source.tenant, self._source.id)
+        with self._store.connection() as connection:
+            tell_sync(connection, *own, self._counts, error, whole=not error)

@@ -1,0 +1,111 @@
+"""`helix source`, as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import pipelines.source
+from helix.commands.lazy_commands import LazyCommand
+from tests.support.fake_embedder import rows
+from tests.support.ingest_command import become_a_user
+from tests.support.wire.gemini import GeminiWire
+
+
+@pytest.fixture
+def folder(
+    tmp_path: Path, durable_database_url: str, wire: GeminiWire, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    monkeypatch.setattr(pipelines.source, "configure_logging", lambda level: None)
+    folder = become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
+    (folder / "shared").mkdir()
+    for n in range(3):
+        (folder / "shared" / f"{n}.md").write_text(f"Crate {n} holds {n + 7} lanterns.")
+    return folder
+
+
+def source(*arguments: str) -> Result:
+    return CliRunner().invoke(
+        pipelines.source.source, [*arguments], catch_exceptions=False, env={"COLUMNS": "200"}
+    )
+
+
+def test_a_folder_is_added_synced_shown_and_removed(
+    folder: Path, durable_database_url: str
+) -> None:
+    added = source("add", "shared", "--tag", "crates", "--every", "6h")
+    assert added.exit_code == 0, added.output
+    assert "source 1 is added" in added.output
+    done = source("sync", "shared")
+    assert done.exit_code == 0 and "3 new" in done.output, done.output
+    assert rows(durable_database_url, "SELECT DISTINCT tags FROM documents") == [(["crates"],)]
+    listed = source("list").output
+    assert "shared" in listed and "in step" in listed
+
+    for n in (0, 1):
+        (folder / "shared" / f"{n}.md").unlink()
+    shown = source("sync", "shared", "--dry-run").output
+    assert "2 waiting" in shown and "waiting  0.md" in shown
+    assert "2 documents are gone at the source and wait" in source("sync", "shared").output
+    assert "0.md  gone, waits" in source("show", "shared").output
+    assert "2 removed" in source("sync", "shared", "--yes").output
+
+    refused = source("rm", "shared")
+    assert refused.exit_code == 1 and "--keep-documents" in refused.output
+    assert source("rm", "shared", "--yes").exit_code == 0
+    assert rows(durable_database_url, "SELECT count(*) FROM documents") == [(0,)]
+    assert rows(durable_database_url, "SELECT count(*) FROM sources") == [(0,)]
+
+
+def test_a_source_is_changed_paused_and_left(folder: Path, durable_database_url: str) -> None:
+    source("add", "shared", "--name", "Crates")
+    source("sync", "crates")
+    changed = source("set", "Crates", "--exclude", "0.md", "--tag", "old", "--every", "never")
+    assert changed.exit_code == 0, changed.output
+    found = "SELECT exclude, tags, every_seconds, next_run_at FROM sources"
+    assert rows(durable_database_url, found) == [(["0.md"], ["old"], None, None)]
+    assert rows(durable_database_url, "SELECT DISTINCT tags FROM documents") == [(["old"],)]
+    assert "is paused" in source("pause", "1").output
+    assert "paused" in source("list").output
+    assert source("resume", "1").exit_code == 0
+    assert source("rm", "1", "--keep-documents").exit_code == 0
+    assert rows(durable_database_url, "SELECT count(*) FROM documents") == [(3,)]
+    told = rows(durable_database_url, "SELECT action FROM audit_events ORDER BY id")
+    assert [action for (action,) in told] == [
+        f"helix source {command}" for command in ("add", "set", "pause", "resume", "rm")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("sync", "nothing"), "there is no source nothing"),
+        (("add", "shared", "--kind", "tape"), "there is no kind of source 'tape'"),
+        (("add", "shared", "--option", "speed=9"), "has no option 'speed'"),
+        (("add", "shared", "--space", "Nowhere"), "there is no space Nowhere"),
+        (("add", "shared", "--name", "12"), "no number alone"),
+        (("add", "shared", "--every", "1m", "--tag", ""), "a tag has 1 to 100"),
+        (("add", "shared", "--group", "staff"), "is no NAME=VALUE"),
+        (("add", "tape://x"), "is of no kind that is known"),
+    ],
+)
+def test_what_cannot_be_is_one_line(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = source(*arguments)
+    assert result.exit_code == 1 and said in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_a_second_of_one_name_is_refused(folder: Path) -> None:
+    source("add", "shared")
+    assert "there is a source SHARED already" in source("add", "shared", "--name", "SHARED").output
+
+
+def test_the_kinds_are_listed_with_their_options(folder: Path) -> None:
+    listed = source("kinds").output
+    assert "A folder" in listed and "watch" in listed
+
+
+def test_the_table_of_commands_has_it() -> None:
+    assert LazyCommand("pipelines.source:source", "x").load("source").name == "source"

@@ -1,0 +1,74 @@
+"""Which entries of a source are taken, and what its sheets and folders say of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from helix.errors import BadRequest
+from pipelines.files.metadata_sheet import Sheet, sheet_of
+from pipelines.sources.base import Entry
+from pipelines.sources.given_metadata import given_to, sheets_by_file
+from pipelines.sources.selection import Selection, pattern_of
+
+
+@pytest.mark.parametrize(
+    ("glob", "taken", "left"),
+    [
+        ("*.pdf", ["a.pdf", "x/y/a.pdf"], ["a.md", "a.pdf.md"]),
+        ("drafts/", ["drafts/a.md", "x/drafts/y/a.md"], ["drafts.md", "a/drafts"]),
+        ("docs/*.md", ["docs/a.md"], ["docs/x/a.md", "x/docs/a.md"]),
+        ("docs/**/*.md", ["docs/a.md", "docs/x/y/a.md"], ["a.md"]),
+        ("/docs/**", ["docs/a.md", "docs/x/a.md"], ["x/docs/a.md"]),
+        ("report-?.md", ["report-1.md", "x/report-2.md"], ["report-12.md"]),
+        ("a+b[1].md", ["a+b[1].md"], ["aab1.md"]),
+    ],
+)
+def test_a_glob_means_keys(glob: str, taken: list[str], left: list[str]) -> None:
+    pattern = pattern_of(glob)
+    assert [key for key in taken + left if pattern.fullmatch(key)] == taken
+
+
+def test_exclude_is_above_include_and_names_of_no_kind_are_left() -> None:
+    chosen = Selection(include=["docs/"], exclude=["*.csv"])
+    keys = ("docs/a.md", "docs/a.csv", "a.md", "docs/a.exe", "docs/README")
+    assert [key for key in keys if chosen.takes(Entry(key))] == ["docs/a.md"]
+    assert chosen.takes(Entry("docs/id-7", name="mail.html"))
+
+
+def test_size_and_age_choose_where_they_are_known() -> None:
+    now = datetime.now(UTC)
+    chosen = Selection(largest=100, since=now - timedelta(days=7))
+    assert chosen.takes(Entry("a.md"))
+    assert not chosen.takes(Entry("a.md", size=101))
+    assert not chosen.takes(Entry("a.md", modified=now - timedelta(days=8)))
+
+
+def _sheet(text: str) -> Sheet:
+    sheet = sheet_of(text.encode(), Path("metadata.csv"))
+    assert sheet is not None
+    return sheet
+
+
+def test_the_nearest_sheet_has_the_last_word() -> None:
+    sheets = {
+        "metadata.csv": _sheet("file,year,team\nx/a.md,2023,one\nb.md,2020,two\n"),
+        "x/metadata.csv": _sheet("file,year\na.md,2024\n"),
+    }
+    found = sheets_by_file(sheets, ["x/a.md", "x/y/b.md", "c.md"])
+    assert found == {
+        "x/a.md": {"year": 2024, "team": "one"}, "x/y/b.md": {"year": 2020, "team": "two"}
+    }  # fmt: skip
+    assert sheet_of(b"name of a column\n1\n", Path("metadata.csv")) is None
+    assert sheet_of(b"\xff\xfe", Path("metadata.csv")) is None
+
+
+def test_folders_sheet_source_and_owner_speak_in_this_order() -> None:
+    entry = Entry("legal/2024/a.md", metadata={"label": "signed", "team": "of the source"})
+    given = given_to(entry, {"year": 2020}, ["team", "year", "more"], {"label": "mine"})
+    assert given == {"team": "of the source", "year": 2020, "label": "mine"}
+    assert given_to(Entry("legal/a.md"), {}, ["team"], {}) == {"team": "legal"}
+    with pytest.raises(BadRequest):
+        given_to(Entry("a.md", metadata={"no key!": 1}), {}, [], {})

@@ -1,0 +1,153 @@
+"""One sync: its cost where nothing changed, its lock, and who may read what it brings in."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from helix.domain.scope import DEFAULT_TENANT
+from helix.library.errors import Conflict
+from helix.library.runs import begin_run, finish_run
+from helix.library.sources import start_sync
+from helix.library.spaces import add_space
+from pipelines.runs.path_plan import RunCancelled
+from pipelines.sources.holding import held
+from pipelines.sources.sync import plan_source
+from tests.support.fake_embedder import opened
+from tests.support.scripted_source import QuickSyncs, ScriptedSource
+from tests.support.worker_runs import settings
+
+MANY = 2000
+
+
+def _crates(count: int) -> dict[str, bytes]:
+    return {f"{n}.md": f"Crate {n}.".encode() for n in range(count)}
+
+
+@contextmanager
+def _counted(patch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The statements that this process sends meanwhile."""
+    sent: list[str] = []
+    for name in ("execute", "executemany"):
+        plain = getattr(psycopg.Cursor, name)
+
+        def counting(self: Any, query: Any, *given: Any, _plain: Any = plain, **more: Any) -> Any:
+            sent.append(str(query))
+            return _plain(self, query, *given, **more)
+
+        patch.setattr(psycopg.Cursor, name, counting)
+    yield sent
+    patch.undo()
+
+
+async def test_nothing_changed_costs_a_listing_and_a_change_one_read(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(40))
+    async with opened(database_url) as store:
+        syncs = QuickSyncs(store, settings(database_url), source, monkeypatch)
+        assert syncs.sync() == ""
+        source.reads.clear()
+        assert syncs.sync() == ""
+        assert source.reads == []
+        source.files["7.md"] = b"Another crate."
+        assert syncs.sync() == ""
+        assert source.reads == ["7.md"]
+
+
+async def test_a_thousand_unchanged_files_take_few_statements(database_url: str) -> None:
+    source = ScriptedSource(_crates(3))
+    with pytest.MonkeyPatch.context() as patch:
+        async with opened(database_url) as store:
+            syncs = QuickSyncs(store, settings(database_url), source, patch)
+            syncs.sync()
+            with store.connection() as connection:  # as many more as if they had been brought in
+                connection.execute(
+                    "INSERT INTO documents (title, source_uri, content_hash, recipe)"
+                    " SELECT 'T', 'source:' || %(id)s || '/more/' || n || '.md', content_hash,"
+                    " recipe FROM generate_series(1, %(n)s) n, documents"
+                    " WHERE source_uri LIKE '%%/0.md'",
+                    {"id": syncs.id, "n": MANY},
+                )
+                connection.execute(
+                    "INSERT INTO source_entries (source_id, key, size, etag, content_hash, coming,"
+                    " document_id) SELECT e.source_id, substring(d.source_uri from '/(.*)'),"
+                    " e.size, e.etag, e.content_hash, false, d.id FROM source_entries e,"
+                    " documents d WHERE e.key = '0.md' AND d.source_uri LIKE '%%/more/%%'"
+                )
+            source.files |= {f"more/{n}.md": source.files["0.md"] for n in range(1, MANY + 1)}
+            source.reads.clear()
+            with pytest.MonkeyPatch.context() as counting, _counted(counting) as sent:
+                assert syncs.sync() == ""
+            assert source.reads == []
+            assert len(sent) <= 20 * MANY / 1000
+
+
+async def test_two_syncs_of_one_source_are_one(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(database_url) as store:
+        syncs = QuickSyncs(store, settings(database_url), ScriptedSource({}), monkeypatch)
+        with store.connection() as connection:
+            first = start_sync(connection, DEFAULT_TENANT, syncs.id)
+            assert start_sync(connection, DEFAULT_TENANT, syncs.id) == (first[0], True)
+            with pytest.raises(Conflict, match=f"run {first[0]} syncs this source"):
+                start_sync(connection, DEFAULT_TENANT, syncs.id, yes=True)
+            finish_run(connection, first[0], "done")
+            assert start_sync(connection, DEFAULT_TENANT, syncs.id, yes=True)[1] is False
+
+
+async def test_a_sync_waits_for_one_whose_worker_was_taken_for_dead(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(2))
+    async with opened(database_url) as store:
+        syncs = QuickSyncs(store, settings(database_url), source, monkeypatch)
+        with held(database_url, DEFAULT_TENANT, syncs.id, lambda: None):
+            thread = threading.Thread(target=syncs.sync)
+            thread.start()
+            time.sleep(0.3)
+            assert source.reads == [] and thread.is_alive()
+        thread.join(30)
+        assert len(syncs.documents()) == 2
+
+
+async def test_a_sync_that_waits_can_be_cancelled(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(database_url) as store:
+        syncs = QuickSyncs(store, settings(database_url), ScriptedSource({}), monkeypatch)
+        with store.connection() as connection:
+            run_id, _ = start_sync(connection, DEFAULT_TENANT, syncs.id)
+            run = begin_run(connection, run_id)
+            finish_run(connection, run_id, "cancelled")
+        assert run is not None
+        waited_for = held(database_url, DEFAULT_TENANT, syncs.id, lambda: None)
+        with waited_for, pytest.raises(RunCancelled):
+            plan_source(syncs.settings, store, run)
+
+
+async def test_who_may_read_a_file_at_its_source_reads_it_here(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(3))
+    source.readers = {"0.md": ("group:board",), "1.md": ("group:board", "everyone"), "2.md": ()}
+    async with opened(database_url) as store:
+        with store.connection() as connection:
+            board = add_space(connection, DEFAULT_TENANT, "Board")
+            crew = add_space(connection, DEFAULT_TENANT, "Crew")
+        mapped = {"group:board": [board], "everyone": [crew], "group:none": [99]}
+        syncs = QuickSyncs(store, settings(database_url), source, monkeypatch, group_map=mapped)
+        assert syncs.sync() == ""
+        assert syncs.spaces() == {"0.md": [board], "1.md": sorted([board, crew])}
+        source.reads.clear()
+        source.readers = {"0.md": ("everyone",), "1.md": (), "2.md": ("group:board",)}
+        assert syncs.sync() == ""
+        assert syncs.spaces() == {"0.md": [crew], "2.md": [board]}
+        assert source.reads == ["2.md"]  # who may read changed, and no byte
