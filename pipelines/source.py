@@ -16,9 +16,12 @@ from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.domain.source_kinds import KINDS, kind_of
 from helix.errors import BadRequest
 from helix.library.audit import record_command
+from helix.library.source_forms import checked_secrets
+from helix.library.source_secrets import seal
 from helix.library.sources import (
     add_source,
     change_source,
+    load_source,
     pause_source,
     remove_source,
     source_id_of,
@@ -76,6 +79,13 @@ Removals = Annotated[
 Options = Annotated[
     Several, typer.Option("--option", metavar="NAME=VALUE", help="As `helix source kinds` has it.")
 ]
+Secrets = Annotated[
+    Several,
+    typer.Option(
+        "--secret", metavar="NAME",
+        help="Asked for, or read from standard input, and stored encrypted (HELIX_SECRETS_KEY).",
+    ),
+]  # fmt: skip
 Groups = Annotated[
     Several,
     typer.Option(
@@ -104,7 +114,7 @@ def list_(tenant: Tenant = DEFAULT_TENANT) -> None:
 
 @source.command()
 def kinds() -> None:
-    """What a source can be, and the options of each."""
+    """List what a source can be, and the options of each."""
     for name, kind in KINDS.items():
         typer.echo(f"{name:<10} {kind.title}: {kind.address}, such as {kind.example}")
         for option in kind.options:
@@ -125,6 +135,7 @@ def add(
     meta: Metadata = None,
     folders: Folders = None,
     option: Options = None,
+    secret: Secrets = None,
     group: Groups = None,
     every: Every = "1h",
     follow_removals: Removals = None,
@@ -138,6 +149,7 @@ def add(
             here,
         )  # fmt: skip
         given |= _named(address, name, kind)
+        given["secrets"] = _sealed(given["kind"], secret)
 
         def make(connection: Connected) -> int:
             given.update(_placed(connection, tenant, space, group))
@@ -161,6 +173,7 @@ def set_(
     meta: Metadata = None,
     folders: Folders = None,
     option: Options = None,
+    secret: Secrets = None,
     group: Groups = None,
     every: Every = None,
     follow_removals: Removals = None,
@@ -173,9 +186,13 @@ def set_(
             None,
         )  # fmt: skip
         given |= {"name": name, "address": address}
+        texts = _asked(secret)
 
         def change(connection: Connected) -> int:
             number = source_id_of(connection, tenant, named)
+            if texts:
+                kind = load_source(connection, tenant, number).kind
+                given["secrets"] = seal(load_settings(), checked_secrets(kind, texts))
             given.update(_placed(connection, tenant, space, group))
             change_source(connection, tenant, number, given)
             return number
@@ -314,6 +331,16 @@ def rm(
         else:
             _recorded("rm", tenant, drop)
     typer.echo(f"source {number} is removed")
+
+
+def _asked(names: Several) -> dict[str, str]:
+    """The secrets of these names, as they are typed without being shown."""
+    return {name: typer.prompt(name, hide_input=True, err=True) for name in names or ()}
+
+
+def _sealed(kind: str, names: Several) -> bytes | None:
+    texts = checked_secrets(kind, _asked(names))
+    return seal(load_settings(), texts) if texts else None
 
 
 def _named(address: str, name: str | None, kind: str | None) -> dict[str, Any]:

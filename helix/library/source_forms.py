@@ -37,6 +37,23 @@ def checked_source(given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def checked_secrets(kind: str, secrets: Mapping[str, str]) -> dict[str, str]:
+    """``secrets`` of a source of this kind, to be sealed.
+
+    Raises:
+        BadRequest: it has no such kind, or none of one's name.
+    """
+    found = _kind(kind)
+    known = found.secrets if found else frozenset[str]()
+    for name, value in secrets.items():
+        if name not in known:
+            told = ", ".join(sorted(known)) or "none"
+            raise BadRequest(f"a source of this kind has no secret {name[:40]!r}: {told}")
+        if not value:
+            raise BadRequest(f"the secret {name} is empty")
+    return dict(secrets)
+
+
 def _kind(name: object) -> Kind | None:
     if name is None:
         return None

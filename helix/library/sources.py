@@ -236,6 +236,11 @@ def start_sync(
     return int(run_id), True
 
 
+def reseal(connection: Connected, tenant: str, source_id: int, sealed: bytes) -> None:
+    """Store the secrets of a source as they are sealed now."""
+    connection.execute(sql.RESEAL, {"tenant": tenant, "id": source_id, "secrets": sealed})
+
+
 def remove_source(connection: Connected, tenant: str, source_id: int) -> None:
     """Delete a source and leave its documents in the library, which nothing keeps in step then.
 

@@ -23,7 +23,7 @@ class SourceAway(SourceError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an entry. ``put``: it is written so; ``file``: it is one of the run's.
+    """The outcome of an entry. ``put``: it is written so; ``file``: it is one of the run's.
 
     ``moved_from`` is the entry whose document it is, under another name.
     """

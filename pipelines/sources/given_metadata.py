@@ -45,7 +45,7 @@ def of_folders(key: str, folder_keys: Sequence[str]) -> dict[str, Any]:
 def given_to(
     entry: Entry, sheet: Mapping[str, Any], folder_keys: Sequence[str], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the document of an entry is given; ``own`` is the source's for all, the last word.
+    """The metadata of an entry's document; ``own`` is the source's for all, the last word.
 
     Raises:
         BadRequest: something of it is no metadata.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helix.library.source_secrets import unseal
 from helix.library.sources import Source
 from helix.settings import Settings
 from pipelines.sources.base import Connector
@@ -17,8 +18,10 @@ def opened(source: Source, settings: Settings) -> Connector:
 
     Raises:
         SourceError: it may not be opened, or cannot be.
+        SettingsError: its secrets were sealed by another key, or there is none.
     """
     check_reach(source, settings)
     allowed = None if source.trusted else list(settings.allow_hosts)
     options = {**source.options, "allow_hosts": allowed}
-    return open_source(source.kind, source.address, options, {})
+    secrets = {} if source.secrets is None else unseal(settings, source.secrets)
+    return open_source(source.kind, source.address, options, secrets)

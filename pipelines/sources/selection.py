@@ -1,4 +1,4 @@
-"""Which entries of a source are taken: by their names, globs, size and age."""
+"""The entries of a source that are taken, by their names, globs, size and age."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pipelines.sources.patience import patiently
 
 
 def sheets_of(connector: Connector, listing: Listing) -> dict[str, dict[str, Any]]:
-    """What the sheets of a listing say, by the key of an entry; they are read every time.
+    """Metadata that the sheets of a listing have, by the key of an entry; they are read every time.
 
     A metadata.csv that is no sheet is taken as any other file; one that cannot be read now says
     nothing, and takes nothing back.

@@ -31,7 +31,8 @@ from helix.library.source_entries import (
     tell_sync,
     uri_of,
 )
-from helix.library.sources import Source, load_source, spaces_there
+from helix.library.source_secrets import renewed
+from helix.library.sources import Source, load_source, reseal, spaces_there
 from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.store import ChunkStore
@@ -103,6 +104,7 @@ class Sync:
         except HelixError as error:
             self._tell(str(error))
             raise
+        self._renew_secrets()
         with closing(connector):
             listing = list_source(connector, Selection.of(self._source), self._readers)
             self._sheets = sheets_of(connector, listing)
@@ -114,6 +116,14 @@ class Sync:
             self._update_same(found)
             self._read(connector, listing, found)
             self._tell(self._mark_gone(connector, listing, found))
+
+    def _renew_secrets(self) -> None:
+        """Seal the secrets by the first key of HELIX_SECRETS_KEY, where a former one did."""
+        if self._source.secrets is None:
+            return
+        if (sealed := renewed(self._settings, self._source.secrets)) is not None:
+            with self._store.connection() as connection:
+                reseal(connection, self._source.tenant, self._source.id, sealed)
 
     def _count(self, listing: Listing, found: Comparison) -> None:
         self._counts |= {
@@ -174,7 +184,7 @@ class Sync:
             place_document_of(connection, source.tenant, before.document_id, spaces)
 
     def _given(self, entry: Entry) -> dict[str, Any] | None:
-        """What the document of an entry is given; None where something of it is no metadata."""
+        """The metadata of an entry's document; None where something of it is none."""
         try:
             sheet = self._sheets.get(entry.key, {})
             return given_to(entry, sheet, self._source.folder_keys, self._source.metadata)

@@ -11,13 +11,13 @@ _SHOWN = 20
 
 
 def counts_line(counts: Mapping[str, int]) -> str:
-    """What a sync did, in one line; what there is nothing of is left out."""
+    """The counts of a sync in one line; what there is nothing of is left out."""
     told = [f"{counts[name]} {name}" for name in _COUNTS if counts.get(name)]
     return ", ".join(told) or "nothing"
 
 
 def state_of(row: Mapping[str, Any]) -> str:
-    """How a source stands, in a few words."""
+    """The state of a source in a few words."""
     if row["run_id"]:
         return f"run {row['run_id']} syncs it"
     if row["waiting"]:
@@ -28,7 +28,7 @@ def state_of(row: Mapping[str, Any]) -> str:
 
 
 def preview_lines(preview: Mapping[str, Any] | None) -> Iterator[str]:
-    """What a sync would do; nothing where no preview was asked for since the last one."""
+    """The preview of a sync; nothing where no preview was asked for since the last one."""
     if not preview:
         return
     counts = preview["counts"]

@@ -1,4 +1,4 @@
-"""What a source may be made of."""
+"""The checks of what a source is made of."""
 
 from __future__ import annotations
 

@@ -91,6 +91,9 @@ WITH changed AS (
 SELECT id FROM changed
 """
 
+# The same secrets under the key that is the first now.
+RESEAL = "UPDATE sources SET secrets = %(secrets)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
+
 # Paused, it keeps the time that it would have run at.
 SET_STATE = """
 UPDATE sources SET state = %(state)s WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id

@@ -1,4 +1,4 @@
-"""Which entries of a source are taken, and what its sheets and folders say of them."""
+"""The entries of a source that are taken, and what its sheets and folders say of them."""
 
 from __future__ import annotations
 

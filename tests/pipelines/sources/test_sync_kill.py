@@ -1,4 +1,4 @@
-"""``kill -9`` of the worker of a sync at random moments: nothing is lost, nothing removed wrongly."""
+"""``kill -9`` of the worker of a sync at random moments: nothing is lost or removed wrongly."""
 
 from __future__ import annotations
 
