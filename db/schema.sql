@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 24 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 25 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 24) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 25) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -834,6 +834,17 @@ CREATE TABLE IF NOT EXISTS signing_secret (
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 
+-- Backups that `helix backup` wrote: what was deleted since is still in them. Nobody's rows.
+CREATE TABLE IF NOT EXISTS backups (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    file       text        NOT NULL CHECK (file <> ''),
+    made_at    timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz,
+    gone_at    timestamptz
+);
+COMMENT ON COLUMN backups.file IS 'its name, without its folder';
+COMMENT ON COLUMN backups.expires_at IS 'when whoever made it means to delete it; null: not told';
+
 -- What the processes of Helix connected to, counted at the socket (helix/library/privacy). Nobody's rows:
 -- it is kept with the owner's rights, and helix_app sees none of it.
 CREATE TABLE IF NOT EXISTS contacts (
@@ -927,6 +938,40 @@ LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
                     WITH ORDINALITY AS x (i, n))))
             ELSE '{}' END
 $$;
+
+-- What is known of a document that was deleted: when, and hashes by which whoever has its text or file
+-- may know it; no word of it. `counts` is how many rows of which table went with it.
+CREATE TABLE IF NOT EXISTS removals (
+    tenant_id   text        NOT NULL CHECK (tenant_id <> '')
+                DEFAULT coalesce(nullif(current_setting('helix.tenant', true), ''), 'default'),
+    document_id bigint      NOT NULL,
+    spaces      bigint[]    NOT NULL,
+    added_at    timestamptz NOT NULL,
+    removed_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    text_sha256 text        NOT NULL,
+    file_sha256 text        NOT NULL,
+    characters  integer     NOT NULL,
+    counts      jsonb       NOT NULL DEFAULT '{}',
+    PRIMARY KEY (tenant_id, document_id)
+);
+ALTER TABLE removals ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS removals_removed_at ON removals (removed_at);
+COMMENT ON COLUMN removals.spaces IS 'in which it stood: whoever may not read any of them sees no row';
+
+CREATE OR REPLACE FUNCTION record_removals() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO removals (tenant_id, document_id, spaces, added_at, text_sha256, file_sha256, characters)
+    SELECT tenant_id, id, spaces, created_at, encode(sha256(convert_to(text, 'UTF8')), 'hex'),
+        content_hash, char_length(text) FROM gone
+    ON CONFLICT (tenant_id, document_id) DO UPDATE SET spaces = excluded.spaces,
+        added_at = excluded.added_at, removed_at = excluded.removed_at,
+        text_sha256 = excluded.text_sha256, file_sha256 = excluded.file_sha256,
+        characters = excluded.characters, counts = '{}';
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER documents_removed AFTER DELETE ON documents
+    REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION record_removals();
 
 -- Deleting a document takes its words out of the answers too, in the same transaction: of so many
 -- as take a tenth of a second. Of more they are hidden by the reader at once (helix/conversations/receipts), and
@@ -1078,7 +1123,10 @@ COMMENT ON COLUMN messages.attachments IS
 CREATE OR REPLACE FUNCTION response_without(response jsonb, gone bigint[]) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
     SELECT without_documents(response, gone) || '{"closest": null, "suggested_scope": null,
-        "reason_text": null}'
+        "reason_text": null}' || CASE WHEN jsonb_typeof(response -> 'turn') = 'object'
+            THEN jsonb_build_object('turn', response -> 'turn'
+                || '{"understood_as": null, "from_history": []}')
+            ELSE '{}' END
 $$;
 
 -- Deleting a document takes its words out of conversations too, as forget_in_answers does: of so
@@ -1386,6 +1434,37 @@ ALTER TABLE study_reviews ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS study_reviews_learner ON study_reviews (tenant_id, learner, id);
 COMMENT ON COLUMN study_reviews.before IS 'the card before it, to undo it; null: it was new';
 
+-- How many rows of which table hold something of a document, before it is deleted. With the owner's
+-- rights, for under row-level security an array may not be looked up in its index.
+CREATE OR REPLACE FUNCTION document_counts(tenant text, document bigint) RETURNS jsonb
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT coalesce(jsonb_object_agg(name, n), '{}') FROM (
+        SELECT 'documents', count(*) FROM documents WHERE (tenant_id, id) = (tenant, document)
+        UNION ALL SELECT 'chunks', count(*) FROM chunks WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_sources', count(*) FROM document_sources
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_pages', count(*) FROM document_pages
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_tables', count(*) FROM document_tables
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_names', count(*) FROM document_names
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_values', count(*) FROM document_values
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'suggested_questions', count(*) FROM suggested_questions
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'study_items', count(DISTINCT item_id) FROM study_sources
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'run_files', count(*) FROM run_files
+            WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'answers', count(*) FROM answers
+            WHERE tenant_id = tenant AND document_ids @> ARRAY[document]
+        UNION ALL SELECT 'messages', count(*) FROM messages
+            WHERE tenant_id = tenant AND document_ids @> ARRAY[document]
+    ) counted (name, n)
+    WHERE n > 0 AND tenant = coalesce(nullif(current_setting('helix.tenant', true), ''), tenant)
+$$;
+
 -- --- spaces -------------------------------------------------------------------------------------
 
 -- What people call projects, notebooks or collections: documents that some may read. Each tenant has
@@ -1590,7 +1669,7 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    forget_in_answers, forget_in_messages, check_spaces, leave_space, readable_spaces,
+    forget_in_answers, forget_in_messages, record_removals, document_counts, check_spaces, leave_space, readable_spaces,
     item_is_readable, are_readable FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
@@ -1639,7 +1718,7 @@ DECLARE
 BEGIN
     FOR walled IN SELECT oid::regclass AS of, relname AS called,
         ARRAY(SELECT polname FROM pg_policy WHERE polrelid = c.oid) AS there, CASE
-            WHEN relname = 'documents' THEN
+            WHEN relname IN ('documents', 'removals') THEN
                 ' AND spaces && (SELECT current_setting(''helix.spaces'', true)::bigint[])'
             WHEN relname = ANY ('{chunks,chunk_terms,document_sources,document_pages,document_tables,'
                 'document_names,document_values,suggested_questions,study_sources,run_files}') THEN by_document
@@ -1682,14 +1761,14 @@ END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, document_sources, document_pages,
     document_tables, suggested_questions, document_names, document_values, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
-    answers, feedback, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
+    answers, feedback, removals, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
     spaces, sources, source_entries, study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app, helix_limited;
 GRANT SELECT ON term_statistics, embedding_change, signing_keys TO helix_app, helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, readable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
+    lexical_chunks, document_counts, readable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -20,6 +20,7 @@ COMMANDS = {
     "chat": LazyCommand("helix.commands.chat:chat", "Ask in a conversation, with follow-ups."),
     "replay": LazyCommand("helix.commands.replay:replay", "Ask the question of an answer again."),
     "prove": LazyCommand("helix.commands.prove:prove", "Sign an answer, or verify a signed one."),
+    "erasure": LazyCommand("helix.commands.erasure:erasure", "Erase a document, with a record."),
     "plugins": LazyCommand("helix.commands.plugins:list_plugins", "List what packages add."),
     "doctor": LazyCommand("helix.commands.doctor:doctor", "Check what answering needs."),
     "ingest": LazyCommand("pipelines.ingest:ingest", "Bring in files and folders."),

@@ -12,7 +12,9 @@ from db import migrate
 
 STAGED_COLUMN = ("chunks", "embedding_next")
 """Vectors of an embedder that is being changed to; they are made again where they are missing."""
-OF_THE_INSTALLATION = frozenset({"schema_version", "contacts", "signing_keys", "signing_secret"})
+OF_THE_INSTALLATION = frozenset({
+    "schema_version", "contacts", "signing_keys", "signing_secret", "backups", "removals",
+})  # fmt: skip
 """Tables whose rows alone do not make a database one that holds something."""
 NOT_COPIED = frozenset({"schema_version", "signing_secret"})
 """Tables that no backup has: its manifest has the version, and a copy of it is to sign nothing."""

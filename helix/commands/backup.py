@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup, a zip.")]
+_Days = Annotated[
+    int | None,
+    typer.Option(min=1, help="Days until you delete FILE: records of erasure name it so long."),
+]
 _COUNTED = ("documents", "chunks", "answers")
 
 
@@ -26,16 +31,21 @@ class BackupFailed(HelixError):
 
 
 def backup(
-    file: _File,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="The backup, a zip.")] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing: say whether FILE is whole.")
+    ] = False,
+    keep_days: _Days = None,
+    gone: Annotated[
+        bool, typer.Option("--gone", help="Write nothing: note that FILE was deleted.")
     ] = False,
 ) -> None:
     """Write all that DATABASE_URL's database holds of Helix to FILE, as of this moment.
 
     Documents with their vectors and original files, answers, keys, runs: of all tenants. Servers
     and workers go on meanwhile. FILE is whole or not there, and only its owner may read it.
-    Settings are not in it, nor the objects of HELIX_FILES' bucket.
+    Settings are not in it, nor the objects of HELIX_FILES' bucket. Without FILE: list the backups
+    that are known and not noted as deleted.
     """
     import psycopg
 
@@ -46,15 +56,23 @@ def backup(
     from helix.library.audit import NOBODY
 
     with database_errors_as_helix():
+        if file is None:
+            _list_known()
+            return
         if check:
             typer.echo(f"{file} is whole: {_described(checked(file))}")
             return
         with configured_database() as (configured, url):
+            if gone:
+                _note_gone(url, file.name)
+                return
             if is_embedded(configured):  # it has nobody else to bring it up to date
                 migrate(url)
+            begun = datetime.now(UTC)
             manifest = save(url, file, f"Helix {__version__}")
             with psycopg.connect(url, autocommit=True) as connection:
-                record_copy(connection, "helix backup", NOBODY)
+                made = {"file": file.name, "made_at": begun, "days": keep_days}
+                record_copy(connection, "helix backup", NOBODY, made)
         size = f"{file.stat().st_size / 1e6:,.1f} MB"
         typer.echo(f"{file} is written ({size}): {_described(manifest)}")
 
@@ -88,8 +106,36 @@ def restore(
         typer.echo(f"{file} is restored: {_described(manifest)}")
 
 
-def record_copy(connection: Connected, action: str, tenant: str) -> None:
+def _list_known() -> None:
+    """List the backups that a deleted document may still be in."""
+    import psycopg
+
+    from helix.storage.statements import removals
+
+    with configured_database() as (_, url), psycopg.connect(url) as connection:
+        for name, made_at, expires_at in connection.execute(removals.ALL_BACKUPS).fetchall():
+            until = f"until {expires_at:%Y-%m-%d}" if expires_at else "no end told"
+            typer.echo(f"{made_at:%Y-%m-%d %H:%M}  {until}  {name}")
+
+
+def _note_gone(url: str, name: str) -> None:
+    """Note that the backup was deleted: records of erasure name it no more."""
+    import psycopg
+
+    from helix.storage.statements import removals
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        if not connection.execute(removals.BACKUP_GONE, (name,)).rowcount:
+            raise BackupFailed(f"no backup {name} is known: `helix backup` lists them")
+
+
+def record_copy(
+    connection: Connected, action: str, tenant: str, backup: Mapping[str, Any] | None = None
+) -> None:
     """Record that a command has copied data out; ``connection`` is in autocommit.
+
+    A ``backup`` (its file, when it was made, days until it is deleted) is known from then on to
+    whoever asks what still has a deleted document.
 
     A standby takes no writes, and some of its owners back up from there: the copy holds all the
     same, and a line says that the log does not have it.
@@ -97,9 +143,12 @@ def record_copy(connection: Connected, action: str, tenant: str) -> None:
     import psycopg
 
     from helix.library.audit import record_command
+    from helix.storage.statements import removals
 
     try:
         record_command(connection, action, tenant)
+        if backup:
+            connection.execute(removals.ADD_BACKUP, backup)
     except psycopg.Error as error:
         typer.echo(f"helix: not in the audit log ({type(error).__name__})", err=True)
 

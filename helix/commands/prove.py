@@ -87,9 +87,12 @@ def _content(name: str) -> bytes:
         raise BadRequest(f"{name} cannot be read: {error.strerror}") from None
 
 
+_ERASURE = b'"helix-erasure/'
+
+
 def _is_signed(content: bytes) -> bool:
     """True if it is meant as a signed answer: also where a character of it was altered."""
-    return b'"public_key"' in content or b'"helix-answer/' in content
+    return b'"public_key"' in content or b'"helix-answer/' in content or _ERASURE in content
 
 
 def _sign(content: bytes, server: str | None, tenant: str) -> None:

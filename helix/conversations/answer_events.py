@@ -8,6 +8,7 @@ from helix.answering.events import Event, typed_events, without_streamed
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.suggested_scope import suggested_scope
 from helix.domain.retrieval import Retrieval
+from helix.domain.turns import follows
 
 
 class AnswerEvents:
@@ -21,18 +22,23 @@ class AnswerEvents:
         self._request = request
         self._retrieval: Retrieval | None = None
         self._streamed: set[int] = set()
+        self._follows = False
 
     @property
     def documents(self) -> list[int]:
         """The documents whose words or titles stand in the events so far, or may in later ones."""
         found = documents_in(self._retrieval) if self._retrieval else []
-        return sorted({*found, *self._streamed})
+        history = self._request.question.history if self._follows else None
+        return sorted({*found, *self._streamed, *(history.documents if history else ())})
 
     async def streamed(self) -> AsyncGenerator[Event, None]:
         """The events as the model writes."""
         stream = await self._request.start()
         async for name, payload in typed_events(self._request, stream):
             self._retrieval = stream.retrieval  # an agent replaces it once all sources are gathered
+            self._follows |= follows(stream.turn.to_json() if stream.turn else None)
+            if name == "done":
+                self._follows |= follows(payload.get("turn"))
             if name == "source" and payload["kind"] == "passage" and not payload["attached"]:
                 self._streamed.add(payload["document_id"])
             yield name, payload
@@ -42,7 +48,7 @@ class AnswerEvents:
         request = self._request
         with request.outcome:
             answer = await request.run()
-        self._retrieval = answer.retrieval
+        self._retrieval, self._follows = answer.retrieval, follows(answer.turn_json)
         response = request.response(answer, with_verdict=False)
         if answer.turn:
             yield "memory", answer.turn.memory.to_json()

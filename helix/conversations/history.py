@@ -35,4 +35,5 @@ def _earlier_turn(row: Row) -> EarlierTurn:
         response.get("answer") or "",
         tuple(response.get("citations") or ()),
         bool(response.get("abstained")),
+        tuple(row["document_ids"]),
     )

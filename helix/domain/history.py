@@ -11,13 +11,14 @@ from typing import Any
 class EarlierTurn:
     """A question that was answered: its text, the answer as its reader saw it, and what it cites.
 
-    ``abstained``: the answer is a refusal.
+    ``abstained``: the answer is a refusal. ``documents``: ids of those whose words it may have.
     """
 
     question: str
     answer: str
     citations: tuple[Mapping[str, Any], ...] = ()
     abstained: bool = False
+    documents: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,8 @@ class History:
         """Characters of all questions, answers and the summary."""
         turns = (len(turn.question) + len(turn.answer) for turn in self.turns)
         return sum(turns) + len(self.summary)
+
+    @property
+    def documents(self) -> set[int]:
+        """Ids of documents whose words its answers may have."""
+        return {document for turn in self.turns for document in turn.documents}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,3 +30,10 @@ class Turn:
             "understood_as": self.understood_as,
             "memory": self.memory.to_json(),
         }
+
+
+def follows(turn: Mapping[str, Any] | None) -> bool:
+    """True if an answer whose JSON has ``turn`` may have words of the answers before it."""
+    if turn is None:
+        return False
+    return turn["type"] not in ("standalone", "image") or bool(turn.get("from_history"))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 Read = TypeVar("Read")
 
 MEBIBYTE = 2**20
+_ALL: WeakSet[TextCache[Any]] = WeakSet()
 _OF_EACH = 500
 """Bytes that an entry takes besides what is read of its text: keys, object, place in the order."""
 
@@ -35,6 +37,7 @@ class TextCache(Generic[Read]):
         self._found: OrderedDict[str, Read] = OrderedDict()
         self._size = 0.0
         self._changing = threading.Lock()
+        _ALL.add(self)
 
     def __call__(self, text: str) -> Read:
         """The result of ``read`` for ``text``, computed now or before."""
@@ -79,6 +82,12 @@ class TextCache(Generic[Read]):
         with self._changing:
             self._found.clear()
             self._size = 0.0
+
+
+def forget_texts() -> None:
+    """Empty every TextCache of this process: texts were deleted."""
+    for cache in list(_ALL):
+        cache.clear()
 
 
 def text_cache(

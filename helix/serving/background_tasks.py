@@ -7,17 +7,19 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from helix.conversations.maintenance import maintain_conversations
+from helix.conversations.maintenance import forget_removed, maintain_conversations
 from helix.conversations.pasted_text import old_spaces
 from helix.conversations.receipts.erasure import erase_space
 from helix.conversations.receipts.receipt_store import delete_expired, forget_deleted_documents
 from helix.errors import HelixError
+from helix.language.text_cache import forget_texts
 from helix.library.background import in_background
 from helix.library.privacy.contacts import counting
 from helix.services import Services
 from helix.serving.retention import drop_old
 from helix.serving.suggested_questions import suggest
 from helix.storage.file_moves import delete_loose_objects, move_next_file
+from helix.storage.statements.removals import ANY_NEW
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
 
@@ -25,6 +27,7 @@ _WARM_SECONDS = 0.5  # that the first requests have for themselves
 _LOOK_SECONDS, _LONGEST_SECONDS = 5.0, 120.0
 _TIDY_SECONDS = 600.0
 _FILES_SECONDS = 30.0
+_FORGET_SECONDS = 20.0
 
 _logger = logging.getLogger(__name__)
 
@@ -36,6 +39,7 @@ async def background_tasks(services: Services) -> AsyncIterator[None]:
         in_background(
             _keep_workers(services),
             _drop_receipts(services),
+            _forget(services),
             _keep_files(services),
             suggest(services),
         ),
@@ -67,6 +71,25 @@ async def _drop_receipts(services: Services) -> None:
             _logger.info("kept long enough and dropped: %s", dropped)
 
     await _repeat(drop, _TIDY_SECONDS, "receipts were not looked through")
+
+
+async def _forget(services: Services) -> None:
+    """Take out what deletions left of documents; of this process, the texts and images it keeps."""
+
+    async def forget() -> None:
+        if await asyncio.to_thread(forget_in_database, services.store):
+            services.page_images.clear()
+            forget_texts()
+
+    await _repeat(forget, _FORGET_SECONDS, "what is left of deleted documents was not taken out")
+
+
+def forget_in_database(store: TenantStore) -> bool:
+    """Take out what the deletions of the last hour left; True if one was in the last minute."""
+    with store.connection() as connection:
+        forget_removed(connection)
+        row = connection.execute(ANY_NEW).fetchone()
+    return bool(row and row[0])
 
 
 async def _keep_files(services: Services) -> None:

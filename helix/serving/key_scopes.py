@@ -52,6 +52,7 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("PATCH", "/v1/documents/{document_id}"): "write",
     ("DELETE", "/v1/documents/{document_id}"): "write",
     ("POST", "/v1/documents/{document_id}/reingest"): "write",
+    ("POST", "/v1/erasures"): "admin",
     ("POST", "/v1/runs/{run_id}/cancel"): "write",
     ("GET", "/v1/spaces"): ANY_KEY,
     ("POST", "/v1/spaces"): "write",

@@ -16,6 +16,7 @@ from helix.serving.routes import (
     conversation_images,
     conversations,
     documents,
+    erasures,
     library,
     mcp,
     messages,
@@ -40,6 +41,7 @@ from helix.settings import Settings
 _ROUTERS = (
     operations.open_router, ask.router, query.router, ask_image.router, receipts.router,
     uploads.router, web_imports.router, batches.router, library.router, documents.router,
+    erasures.router,
     pages.router, runs.router, search.router, spaces.router, suggestions.router,
     operations.router, about.router,
     conversations.router, messages.router, attachments.router, attachment_pages.router,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from psycopg.types.json import Jsonb
+
 from helix.storage.cache_rows import purge_unused
 from helix.storage.connections import Connected
 from helix.storage.statements import document_deletes as sql
@@ -40,9 +42,13 @@ def delete_everything(connection: Connected, tenant: str) -> None:
 
 
 def delete_one(connection: Connected, tenant: str, document_id: int, source_uri: str) -> int:
-    """``delete_document`` of one that is known by both; how many there were, 0 or 1."""
+    """``delete_document`` of one that is known by both; how many there were, 0 or 1.
+
+    How many rows of which table went is kept in ``removals``.
+    """
     connection.execute(document_sources.LOCK, {"tenant": tenant, "source_uri": source_uri})
     which = {"tenant": tenant, "id": document_id}
+    ((counts,),) = connection.execute(sql.COUNTS, which).fetchall()
     connection.execute(sql.DROP_TERMS, which)
     chunks = connection.execute(
         sql.DELETE_CHUNKS,
@@ -52,7 +58,11 @@ def delete_one(connection: Connected, tenant: str, document_id: int, source_uri:
         sql.DELETE,
         which,
     ).fetchone()
-    purge_unused(connection, [key for (key,) in chunks if key])
-    if row:
-        drop_bytes(connection, [(tenant, row[0])])
-    return int(row is not None)
+    vectors = purge_unused(connection, [key for (key,) in chunks if key])
+    if row is None:
+        return 0
+    files = drop_bytes(connection, [(tenant, row[0])])
+    counted = {**counts, "embedding_cache": vectors, "files": files}
+    kept = Jsonb({table: n for table, n in counted.items() if n})
+    connection.execute(sql.KEEP_COUNTS, {**which, "counts": kept})
+    return 1

@@ -47,8 +47,8 @@ def stored_file(connection: Connected, tenant: str, content_hash: str) -> Stored
         return cursor.execute(sql.READ, (tenant, content_hash)).fetchone()
 
 
-def drop_bytes(connection: Connected, references: Iterable[tuple[str, str | None]]) -> None:
-    """Delete those stored bytes that no document and no file of a run refers to any more.
+def drop_bytes(connection: Connected, references: Iterable[tuple[str, str | None]]) -> int:
+    """Delete those stored bytes that no document and no file of a run refers to any more; how many.
 
     ``references`` are pairs of tenant and hash that were let go; a hash of None is passed over. The
     object of a row that goes is let go of by the table's trigger.
@@ -56,4 +56,5 @@ def drop_bytes(connection: Connected, references: Iterable[tuple[str, str | None
     if dropped := sorted({(tenant, digest) for tenant, digest in references if digest}):
         columns = [list(column) for column in zip(*dropped, strict=True)]
         connection.execute(sql.LOCK, columns)
-        connection.execute(sql.DROP, columns)
+        return connection.execute(sql.DROP, columns).rowcount
+    return 0

@@ -193,5 +193,6 @@ def test_an_answer_whose_document_is_gone_keeps_its_question(
             expect(page.locator(".stale")).to_contain_text(
                 "This answer was deleted with a document."
             )
+            expect(page.locator(".stale")).to_contain_text("A source of this answer was removed on")
             expect(page.locator(".question")).to_contain_text("windmill of Damme")
             assert "12 tonnes" not in page.content()

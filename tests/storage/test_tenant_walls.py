@@ -21,7 +21,7 @@ from tests.support.fake_embedder import opened, record, write
 from tests.support.wire.gemini import word_vector
 
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version",
-           "people", "identities", "signing_keys", "signing_secret"}  # fmt: skip
+           "people", "identities", "signing_keys", "signing_secret", "backups"}  # fmt: skip
 """Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
 WITHOUT_POLICY = {
     "api_keys", "audit_events", "usage_counts", "members", "groups", "group_members", "sessions",
@@ -34,15 +34,17 @@ WALLED = (  # in an order that they can be emptied in
     "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
     "answers", "document_values", "document_names", "document_sources", "document_pages",
     "document_tables",
-    "suggested_questions", "documents", "files", "loose_objects", "gate_fits", "message_events",
+    "suggested_questions", "documents", "removals", "files", "loose_objects", "gate_fits",
+    "message_events",
     "conversation_images", "messages", "conversations", "prompt_versions", "tenant_settings",
     "progress_sessions",    "progress_days", "progress_counts", "progress_totals", "spaces",
 )  # fmt: skip
 OF_CONVERSATIONS = {"messages", "message_events", "conversation_images"}
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
-    "lexical_chunks", "forget_in_answers", "forget_in_messages", "check_spaces", "leave_space",
-    "readable_spaces", "item_is_readable", "are_readable",
+    "lexical_chunks", "forget_in_answers", "forget_in_messages", "record_removals",
+    "document_counts", "check_spaces", "leave_space", "readable_spaces", "item_is_readable",
+    "are_readable",
 }  # fmt: skip
 
 _OURS = """
@@ -153,6 +155,10 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute(
             "INSERT INTO message_events (conversation_id, message_id, n, event, data)"
             " SELECT 'c', id, 1, 'token', '{}' FROM messages"
+        )
+        connection.execute(
+            "INSERT INTO removals (document_id, spaces, added_at, text_sha256, file_sha256,"
+            " characters) VALUES (1, '{0}', now(), '', '', 0)"
         )
         connection.execute("INSERT INTO prompt_versions (name, version) VALUES ('judge', 1)")
         connection.execute("INSERT INTO tenant_settings (model) VALUES ('offline')")

@@ -99,6 +99,7 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     },
     ("GET", "/v1/documents/{document_id}/boxes"): lambda _: {"params": {"start": 0, "end": 9}},
     ("POST", "/v1/documents/{document_id}/reingest"): lambda _: {},
+    ("POST", "/v1/erasures"): lambda ids: {"json": {"document_id": ids.document}},
     ("GET", "/v1/chunks/{chunk_id}"): lambda _: {},
     ("GET", "/v1/runs"): lambda _: {},
     ("GET", "/v1/runs/{run_id}"): lambda _: {},

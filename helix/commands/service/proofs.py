@@ -1,4 +1,4 @@
-"""Signed answers of one tenant, made by a server or in this process."""
+"""Signed answers and erasures of one tenant, made by a server or in this process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from helix.commands.service.operations import Service, asked
-from helix.commands.service.requests import get
+from helix.commands.service.requests import get, send
 from helix.commands.service.service_choice import opened_library, server_or_settings
 from helix.library.access import Library, Row
 from helix.settings import Settings
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProofService(Service):
-    """The answers of one tenant, to be signed."""
+    """Signatures of one tenant: under its answers, and under what is erased of its documents."""
 
     def __init__(self, at: ServerConnection | Library, settings: Settings | None = None) -> None:
         super().__init__(at)
@@ -30,6 +30,16 @@ class ProofService(Service):
 
         assert self._settings is not None
         return await signed_answer(self.library, reference, self._settings)
+
+    @asked(lambda document_id, names: send(
+        "POST", "/v1/erasures", {"document_id": document_id, "names": names}, tenant_in_body=True
+    ))  # fmt: skip
+    async def erased(self, document_id: int, names: bool) -> Row:
+        """The signed record of a document's erasure; raises as the function does."""
+        from helix.conversations.receipts.document_erasure import erase_document
+
+        assert self._settings is not None
+        return await erase_document(self.library, document_id, self._settings, names=names)
 
 
 @asynccontextmanager

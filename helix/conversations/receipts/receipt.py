@@ -17,7 +17,7 @@ from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
 from helix.domain.search_space import Fusion, SearchSpace
-from helix.domain.turns import Turn
+from helix.domain.turns import Turn, follows
 from helix.settings import Settings
 
 Json = dict[str, Any]
@@ -125,14 +125,19 @@ def _turn_json(turn: Turn | None) -> Json | None:
 
 
 def documents_of(answer: Answer) -> list[int]:
-    """The ids of the documents whose words are in the answer or in the question back."""
+    """The ids of the documents whose words are in the answer or in the question back.
+
+    An answer that follows others may have words of theirs.
+    """
     hits: Iterable[Hit] = []
     if answer.retrieval.reason is None:
         hits = (hit for source in answer.retrieval.sources for hit in source.hits)
     elif answer.clarifying_question:
         hits = answer.retrieval.hits
     # what was put to a conversation goes with that, and is no document of the library
-    return sorted({hit.document_id for hit in hits if not (hit.attached or hit.tool)})
+    own = {hit.document_id for hit in hits if not (hit.attached or hit.tool)}
+    history = answer.question.history if follows(answer.turn_json) else None
+    return sorted(own | (history.documents if history else set()))
 
 
 def _source_json(n: int, source: Source) -> Json:

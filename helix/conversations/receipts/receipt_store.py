@@ -84,6 +84,7 @@ async def read_receipt(library: Library, answer_id: str, days: int) -> Json:
         "question": restored(row["question"]),
         **in_order,
         **receipt,
+        "removed": row["removed"],
         "feedback": restored_json(row["feedback"]),
     }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies answers that a Helix server signed: by Python 3.8 or later, no package and no network.
+"""Verifies answers and erasures that a Helix server signed: by Python 3.8, no package, no network.
 
     python3 verify_answer.py PROOF.json [PROOF.json ...] [--text FILE]... [--key KEY]...
 
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FORMAT = "helix-answer/1"
+FORMAT, ERASURE = "helix-answer/1", "helix-erasure/1"
 _PARTS = {"algorithm", "key_id", "public_key", "value"}
 
 
@@ -149,8 +149,8 @@ def verified(data: bytes) -> tuple[dict[str, Any], str]:
     if not isinstance(signed, dict) or set(signed) != {"proof", "signature"}:
         raise NotVerified("it is no signed answer: `helix prove` makes one")
     proof, signature = signed["proof"], signed["signature"]
-    if not isinstance(proof, dict) or proof.get("format") != FORMAT:
-        raise NotVerified(f"it is not of the format {FORMAT}, which is read here")
+    if not isinstance(proof, dict) or proof.get("format") not in (FORMAT, ERASURE):
+        raise NotVerified(f"it is neither of the format {FORMAT} nor {ERASURE}")
     if not isinstance(signature, dict) or set(signature) != _PARTS:
         raise NotVerified("its signature lacks a part, or has one too many")
     public_key, value = (_bytes(signature[name]) for name in ("public_key", "value"))
@@ -181,6 +181,11 @@ def compare(proof: dict[str, Any], data: bytes) -> str:
         NotVerified: it is none of the documents, or a quote is not in its place.
     """
     digest = hashlib.sha256(data).hexdigest()
+    if proof["format"] == ERASURE:
+        for kind in ("text", "file"):
+            if digest == proof[f"{kind}_sha256"]:
+                return f"the {kind} of the document that was removed"
+        raise NotVerified("it is neither text nor file of the document that was removed")
     for document in proof["documents"]:
         name = f"document {document['document_id']}"
         if digest == document["text_sha256"]:
@@ -216,11 +221,8 @@ def report(name: str, data: bytes, texts: dict[str, bytes], keys: set[str]) -> l
     proof, key = verified(data)
     if keys and key not in keys:
         raise NotVerified(f"it was signed by another key: {key}")
-    spans = sum(len(one["spans"]) for one in proof["statements"])
-    lines = [
-        f"{name}: unaltered since {proof['signed_at']} (statements: {len(proof['statements'])},"
-        f" quotes: {spans}, documents: {len(proof['documents'])})"
-    ]
+    told = told_erasure(proof) if proof["format"] == ERASURE else told_answer(proof)
+    lines = [f"{name}: unaltered since {proof['signed_at']} ({told})"]
     for file, text in texts.items():
         try:
             lines.append(f"  {file}: {compare(proof, text)}")
@@ -229,6 +231,26 @@ def report(name: str, data: bytes, texts: dict[str, bytes], keys: set[str]) -> l
     if not keys:
         lines.append(f"  signed by {key}: is that the server's? --key compares")
     return lines
+
+
+def told_answer(proof: dict[str, Any]) -> str:
+    """The extent of a signed answer."""
+    spans = sum(len(one["spans"]) for one in proof["statements"])
+    return (
+        f"statements: {len(proof['statements'])}, quotes: {spans},"
+        f" documents: {len(proof['documents'])}"
+    )
+
+
+def told_erasure(proof: dict[str, Any]) -> str:
+    """The extent of a record of erasure: what was removed when, and what remains."""
+    removed = ", ".join(f"{table}: {n}" for table, n in sorted(proof["removed"].items()))
+    remaining = {**proof["remaining"], "backups": len(proof["remaining"]["backups"])}
+    remains = ", ".join(f"{table}: {n}" for table, n in sorted(remaining.items()))
+    return (
+        f"document {proof['document_id']} removed at {proof['removed_at']}: {removed or 'no rows'};"
+        f" remaining: {remains}"
+    )
 
 
 def run(files: list[str], text_files: list[str], given: list[str]) -> int:
@@ -245,7 +267,7 @@ def run(files: list[str], text_files: list[str], given: list[str]) -> int:
         except (NotVerified, OSError) as error:
             lines, status = [f"{name}: NOT VERIFIED: {error}"], 1
         except (LookupError, TypeError, ValueError, AttributeError):  # signed by who knows whom
-            lines, status = [f"{name}: NOT VERIFIED: it is not of the format {FORMAT}"], 1
+            lines, status = [f"{name}: NOT VERIFIED: it is not of a format read here"], 1
         sys.stdout.write("".join(f"{_printable(line)}\n" for line in lines))
     return status
 

@@ -88,6 +88,11 @@ class PageImages:
                     self._under_way.pop(page, None)
         return self._image(page)
 
+    def clear(self) -> None:
+        """Forget the images that are kept."""
+        self._kept.clear()
+        self._size = 0
+
     async def aclose(self) -> None:
         """Stop what is being drawn; no process is left running."""
         await self._sandbox.aclose()

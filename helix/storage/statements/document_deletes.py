@@ -34,5 +34,13 @@ DELETE FROM chunks WHERE tenant_id = %(tenant)s AND document_id = %(id)s
 RETURNING metadata_ ->> 'embedding_key'
 """
 
+# Before anything goes: how many rows of which table.
+COUNTS = "SELECT document_counts(%(tenant)s, %(id)s)"
+
+# The row that the deletion's trigger wrote.
+KEEP_COUNTS = """
+UPDATE removals SET counts = %(counts)s WHERE tenant_id = %(tenant)s AND document_id = %(id)s
+"""
+
 # Pages, tables, names and suggestions go with it, by foreign keys.
 DELETE = "DELETE FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING file_hash"

@@ -44,6 +44,7 @@ LEFT = (
     "DELETE FROM progress_counts WHERE tenant_id = %s",
     "DELETE FROM progress_totals WHERE tenant_id = %s",
     "DELETE FROM sources WHERE tenant_id = %s",
+    "DELETE FROM removals WHERE tenant_id = %s",
     "DELETE FROM spaces WHERE tenant_id = %s",
     "DELETE FROM invitations WHERE tenant_id = %s",
     "DELETE FROM groups WHERE tenant_id = %s",

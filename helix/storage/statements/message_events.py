@@ -76,13 +76,16 @@ INTERRUPT_LATE = compose(
 # Of all conversations of all tenants; needs the owner's rights.
 INTERRUPT_ALL_LATE = compose(_INTERRUPT, which="true")
 
-# Status and events of one snapshot: a status that has ended comes with the last event.
+# Status and events of one snapshot: a status that has ended comes with the last event. Those of an
+# ended answer from a deleted document are gone, whether or not they are out of the table yet.
 EVENTS = compose(
     """
 SELECT m.status, m.seen_at < now() - make_interval(secs => %(lease)s) AS is_late,
     coalesce((SELECT json_agg(json_build_array(e.n, e.event, e.data) ORDER BY e.n)
         FROM message_events e WHERE e.tenant_id = %(tenant)s AND e.conversation_id = %(id)s
-        AND e.message_id = %(message)s AND e.n > %(after)s), '[]') AS events
+        AND e.message_id = %(message)s AND e.n > %(after)s
+        AND (m.status = 'answering' OR NOT EXISTS (SELECT unnest(m.document_ids) EXCEPT
+            SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s))), '[]') AS events
 FROM messages m WHERE {this}
 """,
     this=_THIS,
@@ -102,26 +105,40 @@ KEEP_SUMMARY = compose(
     this=_THIS,
 )
 
-# Words that the trigger of a deletion left, and answers that ended at the same time.
-FORGET_DELETED = """
+# As the trigger of a deletion does.
+_FORGET = """
 WITH changed AS (
     UPDATE messages m SET response = response_without(m.response, gone.ids), summary = '',
         summarised = 0, document_ids = array(SELECT unnest(m.document_ids) EXCEPT
                                              SELECT unnest(gone.ids))
-    FROM (SELECT tenant_id, conversation_id, id, array_agg(document_id) AS ids
-          FROM messages n, unnest(document_ids) AS document_id
+    FROM (SELECT n.tenant_id, n.conversation_id, n.id, array_agg(x.document_id) AS ids
+          FROM {named}
           WHERE n.status <> 'answering' AND NOT EXISTS (
-              SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
-          GROUP BY tenant_id, conversation_id, id LIMIT %(most)s) gone
+              SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = x.document_id)
+          GROUP BY n.tenant_id, n.conversation_id, n.id LIMIT %(most)s) gone
     WHERE m.tenant_id = gone.tenant_id AND m.conversation_id = gone.conversation_id
         AND m.id = gone.id
     RETURNING m.tenant_id, m.conversation_id, m.id),
 untold AS (
     DELETE FROM message_events e USING changed c
     WHERE e.tenant_id = c.tenant_id AND e.conversation_id = c.conversation_id
-        AND e.message_id = c.id)
+        AND e.message_id = c.id),
+unsummed AS (
+    UPDATE messages m SET summary = '', summarised = 0 FROM changed c
+    WHERE m.tenant_id = c.tenant_id AND m.conversation_id = c.conversation_id
+        AND m.summary <> '' AND m.id <> ALL (SELECT id FROM changed))
 SELECT count(*) FROM changed
 """
+
+# Words that the trigger of a deletion left, and answers that ended at the same time.
+FORGET_DELETED = compose(_FORGET, named="messages n, unnest(n.document_ids) AS x (document_id)")
+
+# The same of what was removed in the last hour: by the index, so that it may be done often.
+FORGET_REMOVED = compose(
+    _FORGET,
+    named="removals x JOIN messages n ON x.removed_at > now() - interval '1 hour'"
+    " AND n.tenant_id = x.tenant_id AND n.document_ids && ARRAY[x.document_id]",
+)
 
 # Of answers that ended long ago: the messages have them whole.
 DROP_EVENTS = """

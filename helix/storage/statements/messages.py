@@ -47,8 +47,11 @@ CASE WHEN missing.ids = '{}' THEN m.response ELSE response_without(m.response, m
     'quotes_hold', d.id IS NOT NULL AND NOT EXISTS (
         SELECT FROM jsonb_array_elements(m.response -> 'citations') c
         WHERE (c ->> 'document_id')::bigint = d.id AND c ->> 'quote' IS NOT NULL
-            AND strpos(d.text, c ->> 'quote') = 0)) ORDER BY k.key::bigint), '[]')
+            AND strpos(d.text, c ->> 'quote') = 0))
+    || CASE WHEN d.id IS NULL THEN jsonb_build_object('removed_at', r.removed_at) ELSE '{}' END
+    ORDER BY k.key::bigint), '[]')
     FROM jsonb_each_text(m.cited) k
+    LEFT JOIN removals r ON r.tenant_id = %(tenant)s AND r.document_id = k.key::bigint
     LEFT JOIN documents d ON d.tenant_id = %(tenant)s AND d.id = k.key::bigint
     WHERE d.id IS NULL OR d.content_hash <> k.value) AS stale
 """
@@ -95,7 +98,8 @@ hidden AS MATERIALIZED (
     SELECT coalesce(current_setting('helix.spaces', true), '') <> '' AND EXISTS (
         SELECT FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s
             AND NOT are_readable(m.document_ids)) AS is_any)
-SELECT m.question, m.response, m.status, CASE WHEN h.is_any THEN '' ELSE m.summary END AS summary,
+SELECT m.question, m.response, m.document_ids, m.status,
+    CASE WHEN h.is_any THEN '' ELSE m.summary END AS summary,
     CASE WHEN h.is_any THEN 0 ELSE m.summarised END AS summarised
 FROM messages_of_path m CROSS JOIN hidden h
 WHERE m.status = 'done' AND NOT EXISTS (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helix.storage.statements import compose
+
 # Waiting for the disk would take 1 to 10 ms of every answer. Without it, receipts committed in the
 # last half second before a crash of the database may be lost, never torn. The conflict is that of a
 # second attempt after a broken connection, which finds the row that the first one wrote.
@@ -27,7 +29,14 @@ SELECT a.created_at, a.question,
     coalesce((
     SELECT jsonb_agg(jsonb_build_object(
         'rating', f.rating, 'note', f.note, 'created_at', f.created_at) ORDER BY f.id)
-    FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = a.id), '[]') AS feedback
+    FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = a.id), '[]') AS feedback,
+    (SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'document_id', r.document_id, 'removed_at', r.removed_at) ORDER BY r.document_id), '[]')
+    FROM removals r WHERE r.tenant_id = %(tenant)s AND r.document_id = ANY (array(
+        SELECT (s ->> 'document_id')::bigint
+        FROM jsonb_array_elements(a.receipt #> '{index,sources}') s))
+    AND NOT EXISTS (SELECT FROM documents d
+        WHERE d.tenant_id = %(tenant)s AND d.id = r.document_id)) AS removed
 FROM answers a, LATERAL (
     SELECT array(SELECT unnest(a.document_ids) EXCEPT
                  SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
@@ -65,18 +74,28 @@ DELETE FROM feedback WHERE id IN (
     LIMIT %(most)s FOR UPDATE SKIP LOCKED)
 """
 
-# What the trigger of a deletion left: it takes the words out of some hundred receipts only, and did
-# not see the receipt of an answer that was being finished just then.
-FORGET_DELETED = """
+# As the trigger of a deletion does.
+_FORGET = """
 UPDATE answers a SET receipt = without_documents(a.receipt, gone.ids),
     document_ids = array(SELECT unnest(a.document_ids) EXCEPT SELECT unnest(gone.ids))
-FROM (SELECT tenant_id, id, array_agg(document_id) AS ids
-      FROM answers n, unnest(document_ids) AS document_id
+FROM (SELECT n.tenant_id, n.id, array_agg(x.document_id) AS ids
+      FROM {named}
       WHERE NOT EXISTS (
-          SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = document_id)
-      GROUP BY tenant_id, id LIMIT %(most)s) gone
+          SELECT FROM documents d WHERE d.tenant_id = n.tenant_id AND d.id = x.document_id)
+      GROUP BY n.tenant_id, n.id LIMIT %(most)s) gone
 WHERE a.tenant_id = gone.tenant_id AND a.id = gone.id
 """
+
+# What the trigger of a deletion left: it takes the words out of some hundred receipts only, and did
+# not see the receipt of an answer that was being finished just then.
+FORGET_DELETED = compose(_FORGET, named="answers n, unnest(n.document_ids) AS x (document_id)")
+
+# The same of what was removed in the last hour: by the index, so that it may be done often.
+FORGET_REMOVED = compose(
+    _FORGET,
+    named="removals x JOIN answers n ON x.removed_at > now() - interval '1 hour'"
+    " AND n.tenant_id = x.tenant_id AND n.document_ids && ARRAY[x.document_id]",
+)
 
 # A citation that no statement rests on has no quote: then its chunk must be stored.
 # Quote and text are counted in characters, by Postgres and Python alike.

@@ -37,8 +37,17 @@ COUNT_OPEN = compose(
     open=str(OPEN_FILE),
 )
 
+# The document of a file that did not change: its name is to go with it.
+_UNCHANGED = """
+CASE WHEN %(status)s = 'unchanged' THEN coalesce(
+    (SELECT d.id FROM documents d WHERE d.tenant_id = f.tenant_id AND d.source_uri = f.source_uri),
+    (SELECT s.document_id FROM document_sources s
+     WHERE s.tenant_id = f.tenant_id AND s.source_uri = f.source_uri)) END
+"""
+
 # A file that has ended needs its bytes no more: a document that keeps them refers to them itself.
-SET = """
+SET = compose(
+    """
 WITH before AS (
     SELECT run_id, n, file_hash FROM run_files
     WHERE run_id = %(run_id)s AND n = %(n)s AND status = ANY(%(open)s) FOR UPDATE
@@ -46,12 +55,14 @@ WITH before AS (
 UPDATE run_files f
 SET status = %(status)s, done = %(done)s, total = %(total)s,
     chunks = coalesce(%(chunks)s, chunks), warnings = coalesce(%(warnings)s, warnings),
-    document_id = coalesce(%(document_id)s, document_id),
+    document_id = coalesce(%(document_id)s, document_id, {unchanged}),
     file_hash = CASE WHEN %(status)s = ANY(%(open)s) THEN f.file_hash END,
     changed_at = now(), version = nextval('run_changes')
 FROM before b WHERE f.run_id = b.run_id AND f.n = b.n
 RETURNING f.tenant_id, b.file_hash
-"""
+""",
+    unchanged=_UNCHANGED,
+)
 
 # Of a run, some or all.
 _OF_RUN = "run_id = %(run_id)s AND (%(numbers)s::int[] IS NULL OR n = ANY(%(numbers)s))"
@@ -82,16 +93,31 @@ WITH ending AS (
 )
 UPDATE run_files f
 SET status = %(status)s, reason = %(reason)s, file_hash = NULL, changed_at = now(),
-    version = nextval('run_changes')
+    document_id = coalesce(f.document_id, {unchanged}), version = nextval('run_changes')
 FROM ending e WHERE f.run_id = e.run_id AND f.n = e.n
 RETURNING f.tenant_id, e.file_hash
 """
 
 # Where the run ends before them.
-END_OF_RUN = compose(_END, which=_OF_RUN)
+END_OF_RUN = compose(_END, which=_OF_RUN, unchanged=_UNCHANGED)
 
 # Where the document is deleted, or comes from elsewhere.
-END_OF_DOCUMENT = compose(_END, which=_OF_DOCUMENT)
+END_OF_DOCUMENT = compose(_END, which=_OF_DOCUMENT, unchanged=_UNCHANGED)
+
+# What a file was called, and said of itself, goes with its document. A number keeps its row apart.
+FORGET_REMOVED = compose(
+    """
+UPDATE run_files f SET source_uri = 'removed:' || f.n, title = NULL, origin = '{{}}', tags = NULL,
+    warnings = '[]', metadata = NULL, version = nextval('run_changes')
+FROM removals r
+WHERE r.removed_at > now() - interval '1 hour' AND f.document_id = r.document_id
+    AND f.tenant_id = r.tenant_id AND f.status NOT IN {open}
+    AND NOT starts_with(f.source_uri, 'removed:')
+    AND NOT EXISTS (SELECT FROM documents d
+        WHERE d.tenant_id = r.tenant_id AND d.id = r.document_id)
+""",
+    open=str(OPEN_FILE),
+)
 
 # Files are numbered in the order they are found in.
 NEXT_NUMBER = "SELECT coalesce(max(n) + 1, 0) FROM run_files WHERE run_id = %s"

@@ -34,7 +34,9 @@ export function Stale({ turn, onRetry }) {
     <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
 }
 
-function saidOf({ document_id: id, title, change, quotes_hold: hold }) {
-  if (change === "deleted") return `${title || `Document ${id}`} was deleted.`;
+export const removedOn = (at) => `A source of this answer was removed${at ? ` on ${new Date(at).toLocaleDateString(undefined, { dateStyle: "long" })}` : ""}.`;
+
+function saidOf({ document_id: id, title, change, quotes_hold: hold, removed_at: at }) {
+  if (change === "deleted") return removedOn(at);
   return `${title || `Document ${id}`} has changed since; ${hold ? "the quotes are still in it." : "the quotes are no longer in it."}`;
 }

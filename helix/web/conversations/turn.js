@@ -104,6 +104,7 @@ export function fromReceipt(receipt) {
     scope: { documents: documents || [], tags: tags || [] },
     asked: receipt.created_at,
     rating: receipt.feedback?.at(-1)?.rating ?? null,
+    removedAt: receipt.removed[0]?.removed_at ?? null,
   };
 }
 

@@ -5,6 +5,7 @@ import { closePanel, openPanel, panels } from "../ask/panel.js";
 import { Preview } from "../ask/preview.js";
 import { panelOf } from "../ask/cited.js";
 import { askAnew } from "../conversations/asking.js";
+import { removedOn } from "../conversations/marks.js";
 import { fromReceipt } from "../conversations/turn.js";
 import { api } from "../api.js";
 import { Notice, Spinner } from "../components.js";
@@ -41,7 +42,7 @@ export default function Answer({ route }) {
     ${error && html`<${Notice} kind="error" title="Answer not found.">
       <p>${error.status === 404 ? "Receipts are kept for a limited time, and only the tenant that asked can read them." : error.message}</p></>`}
     ${turn && html`<p class="hint">Answered ${new Date(turn.asked).toLocaleString()}</p>`}
-    ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? "At least one of them was deleted." : "The quotes may no longer match it."}</p></>`}
+    ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? removedOn(turn.removedAt) : "The quotes may no longer match it."}</p></>`}
     ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askElsewhere} onRetry=${() => {}}
       onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}
     <p class="page-end"><a href=${address("ask")}>Ask another question</a></p>

@@ -1,0 +1,103 @@
+"""Erasing one document: all that has its words, at once, and a signed record of what went.
+
+The record has no word of the document. ``verify_answer.py`` verifies it, as it does signed answers.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import dict_row
+
+from helix import __version__
+from helix.conversations.maintenance import forget_removed
+from helix.conversations.receipts.verify_answer import ERASURE, canonical
+from helix.library.access import Connected, Library, LibraryStore, Row
+from helix.library.documents import no_document, remove_document
+from helix.library.errors import NotFound
+from helix.library.signing_keys import signing_key
+from helix.storage.statements import removals as sql
+
+if TYPE_CHECKING:
+    from helix.settings import Settings
+
+Json = dict[str, Any]
+
+
+async def erase_document(
+    library: Library, document_id: int, settings: Settings, *, names: bool = False
+) -> Json:
+    """Delete a document if it is there, and all that others have of it: the signed record.
+
+    ``{"proof": …, "signature": …}``. With ``names`` it has title, file name and address of a
+    document that was there until now.
+
+    Raises:
+        NotFound: there is none, nor was there one since removals are known.
+        StoreUnavailable, SettingsError: the database or the bucket did not answer; ask again.
+    """
+    named = await library.data(sql.NAMES, {"id": document_id})
+    if named is not None:
+        tenant = library.tenant
+
+        def remove(connection: Connected) -> None:
+            try:
+                remove_document(connection, document_id, tenant)
+            except NotFound:  # by somebody else, meanwhile
+                return
+
+        await library.whole.change(remove)
+    removal = await library.data(sql.REMOVAL, {"id": document_id})
+    if removal is None:
+        raise no_document(document_id)
+
+    def swept_and_signed() -> Json:
+        _sweep(library.store, settings)
+        with library.store.connection() as connection, connection.transaction():
+            proof = _record(connection, library.tenant, removal, settings)
+            if names:
+                proof["names"] = named
+            key = signing_key(connection, settings.signing_key)
+        return {"proof": proof, "signature": key.signature(canonical(proof))}
+
+    return await library.aside(swept_and_signed)
+
+
+def _sweep(store: LibraryStore, settings: Settings) -> None:
+    with store.connection() as connection:
+        forget_removed(connection)
+        connection.execute(sql.SAMPLES_ANEW)
+    if settings.files:
+        from helix.storage.file_moves import delete_loose_objects
+
+        while delete_loose_objects(store, settings.files):
+            continue
+
+
+def _record(connection: Connected, tenant: str, removal: Row, settings: Settings) -> Json:
+    """The content that is signed: texts, whole numbers and null, and nothing else."""
+    cursor = connection.cursor(row_factory=dict_row)
+    values = {**removal, "tenant": tenant, "id": removal["document_id"]}
+    backups = cursor.execute(sql.BACKUPS, values).fetchall()
+    remaining = cursor.execute(sql.REMAINING, values).fetchone() or {}
+    record = {
+        "format": ERASURE,
+        "issuer": settings.url,
+        "signed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made_by": {"helix": __version__},
+        "tenant": tenant,
+        "document_id": removal["document_id"],
+        "added_at": removal["added_at"],
+        "removed_at": removal["removed_at"],
+        "text_sha256": removal["text_sha256"],
+        "file_sha256": removal["file_sha256"],
+        "characters": removal["characters"],
+        "removed": removal["counts"],
+        "remaining": {
+            **{table: n for table, n in remaining.items() if n},
+            "backups": backups,
+        },
+    }
+    return json.loads(json.dumps(record, default=datetime.isoformat))  # type: ignore[no-any-return]

@@ -1,0 +1,60 @@
+"""Documents that were deleted, as far as they are known, and the backups that still have them."""
+
+from __future__ import annotations
+
+# Where its spaces may be read: to others it never was.
+REMOVAL = """
+SELECT document_id, added_at, removed_at, text_sha256, file_sha256, characters, counts
+FROM removals r WHERE tenant_id = %(tenant)s AND document_id = %(id)s
+    AND NOT EXISTS (SELECT FROM documents d
+        WHERE d.tenant_id = r.tenant_id AND d.id = r.document_id)
+"""
+
+# Whether a process may have in memory what is no more.
+ANY_NEW = "SELECT EXISTS (SELECT FROM removals WHERE removed_at > now() - interval '1 minute')"
+
+# For whoever asks that they be in the record.
+NAMES = """
+SELECT title, file_name, source_uri FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+
+# What still names the document once all is swept: answers that are being written just now, and
+# objects that the bucket did not delete yet.
+REMAINING = """
+SELECT (SELECT count(*) FROM messages
+        WHERE tenant_id = %(tenant)s AND document_ids @> ARRAY[%(id)s::bigint]) AS messages,
+    (SELECT count(*) FROM answers
+        WHERE tenant_id = %(tenant)s AND document_ids @> ARRAY[%(id)s::bigint]) AS answers,
+    (SELECT count(*) FROM loose_objects
+        WHERE tenant_id = %(tenant)s AND content_hash = %(file_sha256)s) AS objects
+"""
+
+# Begun before it went, and neither deleted nor expired since. One may be begun before the document
+# came, and read the database after.
+BACKUPS = """
+SELECT file, made_at, expires_at FROM backups
+WHERE made_at BETWEEN %(added_at)s::timestamptz - interval '10 minutes' AND %(removed_at)s
+    AND gone_at IS NULL AND coalesce(expires_at > now(), true) ORDER BY made_at, id
+"""
+
+# Of this installation, newest first.
+ALL_BACKUPS = """
+SELECT file, made_at, expires_at FROM backups WHERE gone_at IS NULL
+    AND coalesce(expires_at > now(), true) ORDER BY made_at DESC, id DESC
+"""
+
+# One of the same name as before took its place.
+ADD_BACKUP = """
+WITH former AS (UPDATE backups SET gone_at = now() WHERE file = %(file)s AND gone_at IS NULL)
+INSERT INTO backups (file, made_at, expires_at)
+VALUES (%(file)s, %(made_at)s, now() + make_interval(days => %(days)s::int))
+"""
+
+# By whoever deleted the file.
+BACKUP_GONE = "UPDATE backups SET gone_at = now() WHERE file = %s AND gone_at IS NULL"
+
+# The planner's samples of columns have words too.
+SAMPLES_ANEW = """
+ANALYZE documents, chunks, document_names, document_values, document_tables, suggested_questions,
+    study_items, study_sources, answers, messages, message_events, run_files
+"""
