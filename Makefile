@@ -10,7 +10,7 @@ MODEL  := build/models/smollm2-135m-instruct.gguf
 # Containers often set it; each process of a test would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node node lint types check migrate seed serve eval real redteam bench bench-peers soak clients sbom audit lock docs clean
+.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node test-servers node lint types check migrate seed serve eval real redteam bench bench-peers soak clients sbom audit lock docs clean
 
 help: ## List the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,7 +50,7 @@ models: ## The real models of tests and `make real`, 590 MB in build/models
 	@$(PYTHON) -m evals.real.models
 
 test: $(ALL) $(MODEL) ## Every test
-	@$(BIN)/python -m pytest -m 'not soak and not node and not clients' --ignore tests/browser -n 4 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not node and not clients and not servers' --ignore tests/browser -n 4 --dist loadfile
 
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
@@ -63,6 +63,9 @@ node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
 
 test-node: $(ALL) node ## What wants packages of npm: the worker of edge/ in Cloudflare's runtime
 	@$(BIN)/python -m pytest -m 'node and not soak'
+
+test-servers: $(ALL) ## Sources against servers (Debian: apt install dovecot-imapd openssh-server)
+	@$(BIN)/python -m pytest tests/servers -m servers
 
 lint: $(ALL) ## Ruff, rules and formatting
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -9,7 +9,14 @@ from urllib.parse import urlsplit
 from helix.domain.file_kinds import supported_name
 from pipelines.crawler.content import PAGE_KIND, Content, content_of
 from pipelines.crawler.discovery import SiteClosed, robots_of, sitemap_pages
-from pipelines.crawler.fetch import Fetcher, FetchError, NotADocument, NotFollowed, Page
+from pipelines.crawler.fetch import (
+    GONE,
+    Fetcher,
+    FetchError,
+    NotADocument,
+    NotFollowed,
+    Page,
+)
 from pipelines.crawler.frontier import Frontier, Step
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.options import CrawlOptions
@@ -39,6 +46,8 @@ class Crawl:
         self._failed: set[str] = set()
         self._requests = 0
         self._away = 0
+        self.cut_short = ""
+        """The reason why not all of the site was looked at; empty where it was."""
         self._settle_on(options.url)
 
     async def run(self) -> AsyncGenerator[Result, None]:
@@ -47,6 +56,7 @@ class Crawl:
         try:
             start = await self._start()
         except (FetchError, ForbiddenAddress) as error:
+            self.cut_short = str(error)
             yield self._track_failure(
                 FinishedPage(identity(self._options.url), "failed", str(error))
             )
@@ -61,7 +71,12 @@ class Crawl:
             yield self._track_failure(await self._visit(step))
         early_end = self._early_end()
         if early_end is not None:
+            self.cut_short = early_end.reason
             yield early_end
+
+    def allows(self, url: str) -> bool:
+        """True where the site's robots.txt, had by ``run``, lets a normalised ``url`` be asked."""
+        return self._rules.allows(url)
 
     async def _start(self) -> Page:
         """The first page; where it leads to another host, the crawl is of that host."""
@@ -174,7 +189,8 @@ class Crawl:
         if page.status == 304:
             return self._settle_unchanged(step, page)
         if page.status != 200:
-            return FinishedPage(identity(step.url), "failed", f"the site answered {page.status}")
+            reason = f"the site answered {page.status}"
+            return FinishedPage(identity(step.url), "failed", reason, page.status in GONE)
         try:
             content = await asyncio.to_thread(content_of, page)
         except NotADocument as error:

@@ -29,6 +29,9 @@ _HEADERS = {
 }
 _BUSY = (429, 503)
 _REDIRECTS = (301, 302, 303, 307, 308)
+_FOR_GOOD = (301, 308)
+GONE = (404, 410)
+"""Statuses by which a site says that there is no such page."""
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 _SLOWEST_WAIT = 60.0
 
@@ -44,11 +47,12 @@ class FetchError(HelixError):
 
 
 class NotFollowed(FetchError):
-    """A redirect led where the caller does not go. ``url`` is where."""
+    """A redirect led where the caller does not go. ``url`` is where, ``for_good`` if it moved."""
 
-    def __init__(self, message: str, url: str) -> None:
+    def __init__(self, message: str, url: str, *, for_good: bool = False) -> None:
         super().__init__(message)
         self.url = url
+        self.for_good = for_good
 
 
 class NotADocument(FetchError):
@@ -151,7 +155,7 @@ class Fetcher:
                 raise FetchError(f"redirected to what is {error}") from None
             reason = follow(current_url)
             if reason:
-                raise NotFollowed(reason, current_url)
+                raise NotFollowed(reason, current_url, for_good=page.status in _FOR_GOOD)
         raise FetchError(f"more than {self.limits.redirects} redirects")
 
     async def _patiently(

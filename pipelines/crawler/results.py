@@ -58,11 +58,15 @@ class PageToRead:
 
 @dataclass(frozen=True)
 class FinishedPage:
-    """A page with nothing left to do; ``reason`` is one line where it failed."""
+    """A page with nothing left to do; ``reason`` is one line where it failed.
+
+    ``gone``: the site says that there is no such page (404, 410).
+    """
 
     source_uri: str
     status: Literal["unchanged", "failed"]
     reason: str = ""
+    gone: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from helix.errors import HelixError
 
@@ -86,4 +86,33 @@ class Connector(Protocol):
 
     def close(self) -> None:
         """Let go of connections and temporary files."""
+        ...
+
+
+class Known(Protocol):
+    """An entry as a former sync wrote it."""
+
+    @property
+    def key(self) -> str:
+        """Its name within the source."""
+
+    @property
+    def size(self) -> int | None:
+        """The bytes that it had."""
+
+    @property
+    def modified(self) -> datetime | None:
+        """Its time then."""
+
+    @property
+    def etag(self) -> str:
+        """Its etag as its connector gave it; empty where its bytes could not be had."""
+
+
+@runtime_checkable
+class Recalling(Protocol):
+    """A connector that asks for what changed alone: its notes of an entry are in ``etag``."""
+
+    def recall(self, known: Mapping[str, Known]) -> None:
+        """Take what is known of the source, before ``entries`` is asked for."""
         ...

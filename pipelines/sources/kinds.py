@@ -8,6 +8,7 @@ from typing import Any
 
 from helix.domain.source_kinds import KINDS
 from pipelines.sources.base import Connector, SourceError
+from pipelines.sources.redaction import redacting, told_plainly
 
 
 def open_source(
@@ -23,6 +24,7 @@ def open_source(
         raise SourceError(f"there is no kind of source {kind!r}: {', '.join(KINDS)}")
     try:
         module = import_module(found.module)
+        opened: Connector = module.open_source(address, options, secrets)
     except ImportError as error:
         if found.extra is None:
             raise
@@ -30,5 +32,6 @@ def open_source(
             f"{found.title} wants a package that is not here ({error.name}):"
             f" pip install 'helix-answers[{found.extra}]'"
         ) from None
-    opened: Connector = module.open_source(address, options, secrets)
-    return opened
+    except Exception as error:  # noqa: BLE001 - a library's, whose text may hold a secret
+        raise told_plainly(error, secrets) from None
+    return redacting(opened, secrets)

@@ -38,7 +38,7 @@ from helix.storage.connections import Connected
 from helix.store import ChunkStore
 from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits
-from pipelines.sources.base import Connector, Entry
+from pipelines.sources.base import Connector, Entry, Recalling
 from pipelines.sources.comparison import Comparison, Listing, compare
 from pipelines.sources.entry_reading import EntryReader, Outcome, SourceAway, put_of
 from pipelines.sources.given_metadata import given_to
@@ -106,6 +106,8 @@ class Sync:
             raise
         self._renew_secrets()
         with closing(connector):
+            if isinstance(connector, Recalling):
+                connector.recall(self._known)
             listing = list_source(connector, Selection.of(self._source), self._readers)
             self._sheets = sheets_of(connector, listing)
             found = compare(listing, self._known, again=self._again)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -70,7 +71,13 @@ class _Refusal(BaseHTTPRequestHandler):
 @contextmanager
 def refusing() -> Iterator[str]:
     """The address of a server that takes no object."""
-    server = LoopbackServer(("127.0.0.1", 0), _Refusal)
+    with _serving(_Refusal) as address:
+        yield address
+
+
+@contextmanager
+def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = LoopbackServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -79,3 +86,30 @@ def refusing() -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def refusing_after(server: str, requests: int) -> Iterator[str]:
+    """The address of one that hands so many requests on to ``server``, and refuses the others."""
+
+    class _Half(_Refusal):
+        left = requests
+
+        def do_GET(self) -> None:
+            _Half.left -= 1
+            if _Half.left < 0:
+                self.send_response(403)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            headers = {name: self.headers[name] for name in ("Authorization", "x-amz-date")}
+            asked = urllib.request.Request(f"{server}{self.path}", headers=headers)
+            with urllib.request.urlopen(asked) as answer:
+                data = answer.read()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    with _serving(_Half) as address:
+        yield address

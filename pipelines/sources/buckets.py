@@ -1,0 +1,116 @@
+"""A bucket as a source: S3 and its like, Google Cloud Storage, Azure; by obstore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import obstore
+from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import from_url
+
+from pipelines.sources.base import Entry, EntryGone, SourceError
+
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "s3": {
+        "endpoint": "endpoint", "region": "region", "key_id": "access_key_id",
+        "key": "secret_access_key", "token": "session_token",
+    },
+    "gs": {"key": "service_account_key"},
+    "az": {"endpoint": "endpoint", "account": "account_name", "key": "account_key"},
+}  # fmt: skip
+"""By scheme, what obstore calls the options and secrets of the kind."""
+_LIMITS = {"timeout": timedelta(minutes=5), "connect_timeout": timedelta(seconds=5)}
+_RETRIES = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
+
+
+def open_source(
+    address: str, options: Mapping[str, Any], secrets: Mapping[str, str]
+) -> BucketSource:
+    """The objects below ``address``, ``s3://bucket/prefix``.
+
+    Without a key, that of the server's own environment is used where whoever runs it added the
+    source, and none otherwise.
+
+    Raises:
+        SourceError: no such address, or options that it does not take.
+    """
+    scheme = address.partition("://")[0]
+    if scheme not in _NAMES:
+        raise SourceError(f"{address} is no bucket: give s3://, gs:// or az:// and its name")
+    given = {**options, **secrets}
+    config = {name: given[own] for own, name in _NAMES[scheme].items() if given.get(own)}
+    if options.get("allow_hosts") is not None:
+        if scheme == "s3":  # not the one that the environment names
+            region = config.get("region", "us-east-1")
+            config.setdefault("endpoint", f"https://s3.{region}.amazonaws.com")
+        config.setdefault("skip_signature", not given.get("key"))
+    plain = str(config.get("endpoint", "")).startswith("http://")
+    limits = {**_LIMITS, "allow_http": plain}
+    opened: Any = from_url  # each cloud has types of its own
+    try:
+        store = opened(address, config=config, client_options=limits, retry_config=_RETRIES)
+    except (BaseError, ValueError) as error:
+        raise SourceError(f"{address} cannot be opened: {error}") from None
+    return BucketSource(store, address)
+
+
+class BucketSource:
+    """The objects of a bucket; keys are their names below the prefix."""
+
+    def __init__(self, store: Any, address: str) -> None:
+        self._store = store
+        self._address = address
+
+    def entries(self) -> Iterator[Entry]:
+        """The objects, of which a listing tells all that is compared."""
+        try:
+            for some in obstore.list(self._store):
+                for each in some:
+                    if entry := self._entry(each):
+                        yield entry
+        except BaseError as error:
+            raise SourceError(self._told(error)) from None
+
+    def _entry(self, told: Mapping[str, Any]) -> Entry | None:
+        key = str(told["path"])
+        if key.endswith("/") or key.rpartition("/")[2].startswith("."):
+            return None
+        etag = str(told.get("e_tag") or "")
+        return Entry(key, size=told["size"], modified=told["last_modified"], etag=etag)
+
+    def read(self, entry: Entry) -> bytes:
+        """The bytes of an object."""
+        try:
+            return bytes(obstore.get(self._store, entry.key).bytes())
+        except (FileNotFoundError, NotFoundError):
+            raise EntryGone("it went while it was read") from None
+        except BaseError as error:
+            raise SourceError(self._told(error)) from None
+
+    def is_there(self, key: str) -> bool:
+        """False where the bucket, which is there, has no such object."""
+        try:
+            obstore.head(self._store, key)
+        except (FileNotFoundError, NotFoundError):
+            try:  # a bucket that is gone has no object either
+                next(iter(obstore.list(self._store, chunk_size=1)), None)
+            except (FileNotFoundError, BaseError) as error:
+                raise SourceError(self._told(error)) from None
+            return False
+        except BaseError as error:
+            raise SourceError(self._told(error)) from None
+        return True
+
+    def _told(self, error: Exception) -> str:
+        """The failure in plain words; obstore's text is the server's answer, key id and all."""
+        if isinstance(error, (FileNotFoundError, NotFoundError)):
+            return f"there is no bucket {self._address}"
+        refused = isinstance(error, (PermissionDeniedError, UnauthenticatedError))
+        if refused or any(f"status code: {code}" in str(error) for code in (401, 403)):
+            return f"{self._address} refuses: check the key and what it may do"
+        return f"{self._address} does not answer: check its endpoint, its region and the network"
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,1 @@
+"""Sources against servers of Debian's packages: run by ``make test-servers``."""

@@ -1,0 +1,148 @@
+"""A folder of OpenSSH's SFTP as a source: what changes, and what only looks gone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+
+from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
+from pipelines.sources.kinds import open_source
+from tests.support.known_entries import synced, unchanged
+from tests.support.ssh_server import SshServer, ssh_server
+
+pytestmark = pytest.mark.servers
+
+KEYS = {"one.md", "guides/two ü.md", "guides/deep/three.md"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SshServer]:
+    with ssh_server() as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "shared" / "guides" / "deep").mkdir(parents=True)
+    for key in [*KEYS, ".hidden.md"]:
+        (tmp_path / "shared" / key).write_text(key)
+    return tmp_path / "shared"
+
+
+@contextmanager
+def opened(server: SshServer, folder: Path, **options: Any) -> Iterator[Connector]:
+    given = {"host_key": server.host_key, **options}
+    secrets = {"private_key": server.key}
+    source = open_source("sftp", server.address(folder), given, secrets)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def listing(server: SshServer, folder: Path) -> dict[str, Entry]:
+    with opened(server, folder) as source:
+        return synced(source)
+
+
+def test_files_are_listed_by_their_path_and_read(server: SshServer, folder: Path) -> None:
+    with opened(server, folder) as source:
+        found = synced(source)
+        assert set(found) == KEYS
+        assert all(e.modified and e.modified.tzinfo and e.size for e in found.values())
+        assert {source.read(entry).decode() for entry in found.values()} == KEYS
+
+
+def test_what_is_added_changed_moved_and_removed_is_told(server: SshServer, folder: Path) -> None:
+    before = listing(server, folder)
+    (folder / "new.md").write_text("New.")
+    (folder / "one.md").write_text("A longer one.")
+    (folder / "guides").rename(folder / "manuals")
+    (folder / "manuals" / "two ü.md").unlink()
+    with opened(server, folder) as source:
+        again = synced(source)
+        assert set(again) == {"one.md", "new.md", "manuals/deep/three.md"}
+        assert not unchanged(again["one.md"], before["one.md"])
+        assert source.read(again["manuals/deep/three.md"]) == b"guides/deep/three.md"
+        assert source.is_there("one.md") and not source.is_there("guides/two ü.md")
+        with pytest.raises(EntryGone):
+            source.read(before["guides/two ü.md"])
+
+
+def test_a_folder_that_may_not_be_read_any_more_is_not_gone(
+    server: SshServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(server, folder) as source:
+        listed = asyncssh.SFTPClient.scandir
+        stat = asyncssh.SFTPClient.stat
+
+        def refusing(call: Any) -> Any:  # root may read whatever a mode says
+            def asked(self: Any, path: Any, *args: Any, **more: Any) -> Any:
+                if "deep" in str(path):
+                    raise asyncssh.SFTPPermissionDenied("Permission denied")
+                return call(self, path, *args, **more)
+
+            return asked
+
+        if os.getuid() == 0:
+            monkeypatch.setattr(asyncssh.SFTPClient, "scandir", refusing(listed))
+            monkeypatch.setattr(asyncssh.SFTPClient, "stat", refusing(stat))
+        else:
+            (folder / "guides" / "deep").chmod(0)
+        entries = source.entries()
+        assert {next(entries).key, next(entries).key} == KEYS - {"guides/deep/three.md"}
+        with pytest.raises(SourceError, match="cannot be listed: guides/deep/"):
+            next(entries)
+        with pytest.raises(SourceError, match="Permission"):
+            source.is_there("guides/deep/three.md")
+        (folder / "guides" / "deep").chmod(0o755)
+
+
+def test_a_folder_that_is_away_says_nothing_of_its_files(server: SshServer, folder: Path) -> None:
+    with opened(server, folder) as source:
+        folder.rename(folder.with_name("elsewhere"))
+        with pytest.raises(SourceError, match="cannot be listed"):
+            list(source.entries())
+        with pytest.raises(SourceError):
+            source.is_there("one.md")
+
+
+def test_a_machine_whose_key_is_another_is_not_spoken_to(server: SshServer, folder: Path) -> None:
+    other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode().strip()
+    with pytest.raises(SourceError, match="ssh-keyscan"), opened(server, folder, host_key=other):
+        pass
+
+
+def test_a_key_that_is_not_let_in_is_told_without_it(server: SshServer, folder: Path) -> None:
+    key = asyncssh.generate_private_key("ssh-ed25519").export_private_key().decode()
+    options = {"host_key": server.host_key}
+    with pytest.raises(SourceError, match="does not let you in") as caught:
+        open_source("sftp", server.address(folder), options, {"private_key": key})
+    assert "PRIVATE" not in str(caught.value)
+    with pytest.raises(SourceError, match="does not let you in"):
+        open_source("sftp", server.address(folder), options, {"private_key": "no key"})
+
+
+def test_a_machine_of_the_network_is_refused_to_those_who_may_not(
+    server: SshServer, folder: Path
+) -> None:
+    with pytest.raises(SourceError, match="is loopback"), opened(server, folder, allow_hosts=()):
+        pass
+
+
+def test_a_server_that_goes_in_the_midst_ends_the_listing(folder: Path) -> None:
+    with ssh_server() as server, opened(server, folder) as source:
+        assert set(synced(source)) == KEYS
+        server.stop()
+        with pytest.raises(SourceError, match="cannot be listed"):
+            list(source.entries())
+        with pytest.raises(SourceError):
+            source.is_there("one.md")
+        with pytest.raises(SourceError, match="does not let you in"), opened(server, folder):
+            pass
