@@ -122,7 +122,8 @@ class Library:
     async def unreadable(self, ids: Iterable[int]) -> set[int]:
         """Find those of ``ids`` that are no document of the tenant, or may not be read."""
         wanted = set(ids)
-        found = await self.all_data(READABLE, {"ids": list(wanted)})
+        possible = [number for number in wanted if 0 <= number < 2**63]
+        found = await self.all_data(READABLE, {"ids": possible})
         return wanted - {row["id"] for row in found}
 
     async def change(self, action: Callable[[Connected], Result]) -> Result:

@@ -14,6 +14,7 @@ from helix.library.pagination import check_text
 
 _LONGEST_NAME = 100
 _MOST_GLOBS = 100
+_MOST_DAYS = 36_500
 LEAST_SECONDS, MOST_SECONDS = 60, 366 * 86400
 
 
@@ -127,6 +128,12 @@ def _number(name: str, value: Any) -> int:
     return value
 
 
+def _days(name: str, value: Any) -> int:
+    if (days := _number(name, value)) > _MOST_DAYS:
+        raise BadRequest(f"{name} is up to {_MOST_DAYS}")
+    return days
+
+
 def _group_map(name: str, value: Any) -> dict[str, list[int]]:
     mapped = {
         check_text(name, str(reader), 300): sorted({_number(name, space) for space in spaces})
@@ -143,7 +150,7 @@ _CHECKS = {
     "include": _globs,
     "exclude": _globs,
     "max_bytes": _number,
-    "max_age_days": _number,
+    "max_age_days": _days,
     "every_seconds": _seconds,
     "tags": lambda _, value: list(checked_tags(value)),
     "metadata": lambda _, value: checked_metadata(value),

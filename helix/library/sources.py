@@ -72,7 +72,7 @@ async def get_source(library: Library, source_id: int) -> Row:
     Raises:
         NotFound: there is none of this id.
     """
-    rows = await list_sources(library, [source_id])
+    rows = await list_sources(library, [source_id]) if 0 < source_id < 2**63 else []
     if not rows:
         raise no_source(source_id)
     values = {"id": source_id, "most": _MOST_TOLD}
@@ -153,11 +153,12 @@ def _defaults() -> dict[str, Any]:
 
 
 def change_source(
-    connection: Connected, tenant: str, source_id: int, given: Mapping[str, Any]
+    connection: Connected, tenant: str, source_id: int, given: Mapping[str, Any], *, trusted: bool
 ) -> None:
     """Change the columns ``given``; 0 as ``every_seconds``: it is synced when asked to.
 
-    Other spaces and tags are its documents' at once, the rest with the next sync.
+    Other spaces and tags are its documents' at once, the rest with the next sync. A source whose
+    address or options are changed is trusted no more, unless whoever changes them is.
 
     Raises:
         BadRequest, Conflict, NotFound: as ``add_source``, and where there is none of this id.
@@ -166,6 +167,7 @@ def change_source(
 
     source = load_source(connection, tenant, source_id)
     values = dict.fromkeys(_GIVEN) | checked_source({"kind": source.kind, **given})
+    values["trusted"] = trusted or not {"address", "options", "secrets"} & given.keys()
     _check_spaces(connection, tenant, values["spaces"])
     try:
         connection.execute(sql.CHANGE, _bound(values) | {"tenant": tenant, "id": source_id})

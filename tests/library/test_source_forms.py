@@ -20,6 +20,7 @@ from helix.library.source_forms import checked_source
         ({"options": {"speed": 1}}, "has no option 'speed'"),
         ({"include": [""]}, "patterns such as"),
         ({"every_seconds": 30}, "60 seconds to a year"),
+        ({"max_age_days": 10**12}, "max_age_days is up to 36500"),
         ({"max_bytes": -1}, "max_bytes is a whole number"),
         ({"group_map": {"staff": []}}, "ids of one space or more"),
         ({"folder_keys": ["no key!"]}, "is no key of metadata"),

@@ -75,6 +75,8 @@ def spaces(module_database_url: str, embedder: Embedder) -> Iterator[Spaces]:
         made = client.post("/v1/spaces", json={"name": "Board", "tenant_id": TENANT}).json()
         moved = {"move": [hidden.document], "tenant_id": TENANT}
         told = client.post(f"/v1/spaces/{made['id']}/documents", json=moved).json()
+        placed = {"spaces": [made["id"]], "tenant_id": TENANT}
+        assert client.patch(f"/v1/sources/{hidden.source}", json=placed).status_code == 200
         assert told["documents"] == [{"id": hidden.document, "error": None}]
     with psycopg.connect(url, autocommit=True) as connection:
         keys = {

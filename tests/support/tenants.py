@@ -52,13 +52,14 @@ class Ids:
     item: int = NEVER
     attempt: int = NEVER
     space: int = NEVER
+    source: int = NEVER
 
     @property
     def all(self) -> tuple[int | str, ...]:
         """Each of them."""
         return (
             self.document, self.chunk, self.run, self.answer, self.conversation, self.message,
-            self.study_set, self.item, self.attempt, self.space,
+            self.study_set, self.item, self.attempt, self.space, self.source,
         )  # fmt: skip
 
 
@@ -145,6 +146,14 @@ ROUTES: dict[tuple[str, str], Callable[[Ids], Sent]] = {
     ("PATCH", "/v1/spaces/{space_id}"): lambda _: {"json": {"name": "Taken"}},
     ("DELETE", "/v1/spaces/{space_id}"): lambda _: {},
     ("POST", "/v1/spaces/{space_id}/documents"): lambda ids: {"json": {"add": [ids.document]}},
+    ("GET", "/v1/sources"): lambda _: {},
+    ("POST", "/v1/sources"): lambda _: {
+        "json": {"name": "taken", "kind": "folder", "address": "/nowhere", "paused": True}
+    },
+    ("GET", "/v1/sources/{source_id}"): lambda _: {},
+    ("PATCH", "/v1/sources/{source_id}"): lambda _: {"json": {"paused": True}},
+    ("DELETE", "/v1/sources/{source_id}"): lambda _: {},
+    ("POST", "/v1/sources/{source_id}/sync"): lambda _: {"json": {"dry_run": True}},
     ("GET", "/v1/search"): lambda _: {"params": {"q": QUESTION}},
     ("POST", "/v1/transcribe"): lambda _: {"files": {"audio": b"none"}, "data": {}},
     ("GET", "/v1/progress"): lambda _: {},
@@ -259,6 +268,7 @@ def path_of(template: str, ids: Ids) -> str:
         number=1, conversation_id=ids.conversation, message_id=ids.message, name="search_terms",
         model="helix", day="2026-01-31", set_id=ids.study_set, item_id=ids.item,
         attempt_id=ids.attempt, image_id="0" * 64, space_id=ids.space,
+        source_id=ids.source,
     )  # fmt: skip
 
 
@@ -305,9 +315,10 @@ def bring_in(
         name = f"talk-{tenant}-{''.join('abcdefghij'[int(n)] for n in str(told['id']))}"
         message = add_message(connection, tenant, name)
         study = add_study_set(connection, tenant, told["id"])
+        source = add_one_source(connection, tenant, told["id"])
     asked = {"question": QUESTION, "tenant_id": tenant}
     answered = client.post("/v1/query", json=asked).json()["answer_id"]
-    return Ids(told["id"], chunk, answer["run_id"], answered, name, message, *study)
+    return Ids(told["id"], chunk, answer["run_id"], answered, name, message, *study, source=source)
 
 
 def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
@@ -334,6 +345,21 @@ def add_message(connection: psycopg.Connection, tenant: str, name: str) -> int:
         (tenant, name, row[0], f'{{"t":"{marker(tenant)}"}}'),
     )
     return int(row[0])
+
+
+def add_one_source(connection: psycopg.Connection, tenant: str, at: int) -> int:
+    """The id of a source of the tenant's, which has an entry that could not be read."""
+    number = 73_000_000 + at
+    connection.execute(
+        "INSERT INTO sources (id, tenant_id, name, kind, address)"
+        " VALUES (%s, %s, %s, 'folder', %s)",
+        (number, tenant, f"Vault {at} of {marker(tenant)}", f"/srv/{marker(tenant)}"),
+    )
+    connection.execute(
+        "INSERT INTO source_entries (tenant_id, source_id, key, reason) VALUES (%s, %s, %s, 'no')",
+        (tenant, number, f"{marker(tenant)}.md"),
+    )
+    return number
 
 
 def add_study_set(connection: psycopg.Connection, tenant: str, at: int) -> tuple[int, int, int]:

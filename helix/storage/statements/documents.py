@@ -26,6 +26,10 @@ DOCUMENT = compose(
     """
 SELECT row_to_json(x) FROM (
     SELECT {fields}, CASE WHEN %(text)s THEN d.text END AS text, d.outline, (
+        SELECT json_build_object('id', s.id, 'name', s.name, 'kind', s.kind, 'key', e.key,
+                                 'url', e.url)
+        FROM source_entries e JOIN sources s ON (s.tenant_id, s.id) = (e.tenant_id, e.source_id)
+        WHERE e.tenant_id = %(tenant)s AND e.document_id = d.id LIMIT 1) AS source, (
         SELECT coalesce(json_agg(row_to_json(y) ORDER BY y.ordinal), '[]') FROM (
             SELECT c.id, c.ordinal, c.start_char AS start, c.end_char AS end, {marks}
             FROM chunks c WHERE c.tenant_id = %(tenant)s AND c.document_id = d.id) y) AS chunk_list

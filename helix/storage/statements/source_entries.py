@@ -130,10 +130,3 @@ SELECT row_to_json(x) FROM (
         AND (e.gone_at IS NOT NULL OR e.reason <> '')
     ORDER BY e.gone_at IS NULL, e.key LIMIT %(most)s) x
 """
-
-# Where a document comes from, to be opened there.
-OF_DOCUMENT = """
-SELECT s.id, s.name, s.kind, e.key, e.url FROM source_entries e
-JOIN sources s ON (s.tenant_id, s.id) = (e.tenant_id, e.source_id)
-WHERE e.tenant_id = %(tenant)s AND e.document_id = %(id)s LIMIT 1
-"""

@@ -76,7 +76,7 @@ WITH changed AS (
         next_run_at = CASE WHEN %(every_seconds)s IS NULL THEN next_run_at
             ELSE now() + make_interval(secs => nullif(%(every_seconds)s, 0)) END,
         follow_removals = coalesce(%(follow_removals)s, follow_removals),
-        host = nullif(coalesce(%(host)s, host), '')
+        host = nullif(coalesce(%(host)s, host), ''), trusted = trusted AND %(trusted)s
     WHERE tenant_id = %(tenant)s AND id = %(id)s
     RETURNING tenant_id, id, spaces, tags, group_map
 ), followed AS (
