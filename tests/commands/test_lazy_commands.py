@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from helix.cli import COMMANDS
 from tests.support.cli_runner import helix
 
@@ -11,11 +9,11 @@ SHOWN = 60
 """Characters of help that a terminal of 80 columns shows beside the longest name."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_of_the_table_is_there(name: str) -> None:
-    done = helix(name, "--help")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"Usage: helix {name} ")
+def test_every_command_of_the_table_is_there() -> None:
+    for name in COMMANDS:
+        done = helix(name, "--help")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"Usage: helix {name} ")
 
 
 def test_every_command_is_listed_with_its_whole_help() -> None:

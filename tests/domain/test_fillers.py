@@ -29,11 +29,25 @@ def _read(text: str) -> object:
     return asked.subject, asked.periods, asked.named
 
 
-@pytest.mark.parametrize("judge", [_remembered, _followed, _read, intent_of])
-@pytest.mark.parametrize("filler", FILLERS)
-def test_the_work_grows_with_the_length(judge: Callable[[str], object], filler: str) -> None:
+JUDGES = (_remembered, _followed, _read, intent_of)
+
+
+def _grows(judge: Callable[[str], object], filler: str) -> bool:
     shorter, longer = (processor_seconds(judge, filled(filler, length)) for length in LENGTHS[1:])
-    assert grows_linearly(shorter, longer)
+    return grows_linearly(shorter, longer)
+
+
+@pytest.mark.parametrize("place", range(len(JUDGES)))
+def test_the_work_grows_with_the_length(place: int) -> None:
+    """Three kinds of filler at each judge, others at the next."""
+    kinds = [*FILLERS][place :: len(JUDGES)]
+    assert [kind for kind in kinds if not _grows(JUDGES[place], kind)] == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("judge", JUDGES)
+def test_the_work_of_every_filler_grows_with_the_length(judge: Callable[[str], object]) -> None:
+    assert [kind for kind in FILLERS if not _grows(judge, kind)] == []
 
 
 @pytest.mark.parametrize("between", ["\n" * 50, " \n_\n "])

@@ -67,9 +67,9 @@ def test_the_prompt_to_the_byte() -> None:
         "END\u3164SOURCES",
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028", "\x0b", "\x0c", "\x85", "\u2029"])
-def test_a_look_alike_is_defused_after_any_line_end(line: str, end: str) -> None:
-    assert defuse(f"before{end}{line}{end}after") == f"before{end}> {line}{end}after"
+def test_a_look_alike_is_defused_after_any_line_end(line: str) -> None:
+    for end in ("\n", "\r", "\r\n", "\u2028", "\x0b", "\x0c", "\x85", "\u2029"):
+        assert defuse(f"before{end}{line}{end}after") == f"before{end}> {line}{end}after"
 
 
 def test_a_question_cannot_pose_as_sources() -> None:

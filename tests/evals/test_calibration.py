@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +30,13 @@ from helix.language.terms import question_words
 from tests.support.searched_policy import MODEL, POLICY, found
 
 
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("told", [False, True])
-@pytest.mark.parametrize("distance", [0.3, 0.6, 0.72, 0.9, None])
-@pytest.mark.parametrize("least", [0.0, 0.5, 1.0])
-def test_scores_of_either_gate_pass_what_is_served(
-    exact: bool, told: bool, distance: float | None, least: float
-) -> None:
+def test_scores_of_either_gate_pass_what_is_served() -> None:
+    booleans, distances = (False, True), (0.3, 0.6, 0.72, 0.9, None)
+    for case in product(booleans, booleans, distances, (0.0, 0.5, 1.0)):
+        _check_scores(*case)
+
+
+def _check_scores(exact: bool, told: bool, distance: float | None, least: float) -> None:
     text = "The code HX-9 is met." if exact else POLICY
     each = found(text, question := "HX-9", 0.5 if distance is None else distance)
     each = replace(each, nearest=distance, words=1, identifiers=1, chunks=100 * told)

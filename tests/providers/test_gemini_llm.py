@@ -241,22 +241,25 @@ FAILED_REQUESTS: list[tuple[Reply, int, str, bool]] = [
 
 
 @pytest.mark.parametrize(("reply", "requests", "words", "transient"), FAILED_REQUESTS)
-@pytest.mark.parametrize("way", ["astream", "achat"])
 async def test_what_each_failed_request_costs(
-    wire: GeminiWire,
-    llm: LanguageModel,
-    way: str,
-    reply: Reply,
-    requests: int,
-    words: str,
-    transient: bool,
+    wire: GeminiWire, llm: LanguageModel, reply: Reply, requests: int, words: str, transient: bool
 ) -> None:
     wire.script(*[reply] * 5)
     with pytest.raises(UpstreamError, match=words) as caught:
-        await (_stream(llm) if way == "astream" else llm.model.achat(MESSAGES))
+        await _stream(llm)
     assert caught.value.transient is transient
     assert len(wire.requests) == requests
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("reply", "requests", "words", "transient"), FAILED_REQUESTS[::8])
+async def test_a_failed_request_costs_the_same_without_a_stream(
+    wire: GeminiWire, llm: LanguageModel, reply: Reply, requests: int, words: str, transient: bool
+) -> None:
+    wire.script(*[reply] * 5)
+    with pytest.raises(UpstreamError, match=words) as caught:
+        await llm.model.achat(MESSAGES)
+    assert (caught.value.transient, len(wire.requests)) == (transient, requests)
 
 
 @pytest.mark.parametrize("reply", [unavailable(), rate_limited("0.01s"), Drop()])
