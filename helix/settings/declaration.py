@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
 
 from helix.domain.contract import DEFAULT_TOP_K
 from helix.errors import SettingsError
@@ -49,23 +56,19 @@ LIMITS = {
 """By field, the limits where API keys are asked for: what one machine of two cores bears."""
 
 
-class ModelFolder(BaseSettings):
+class ModelFolder(BaseModel):
     """The folder where the commands for model files, which need no database, keep them."""
 
-    model_config = SettingsConfigDict(
-        frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
+    model_config = ConfigDict(frozen=True, populate_by_name=True, validate_default=True)
 
     model_folder: str | None = Field(None, alias="HELIX_MODEL_FOLDER")
     """The folder where `helix model pull` keeps model files; None: among the user's own data."""
 
 
-class ClientSettings(BaseSettings):
+class ClientSettings(BaseModel):
     """A command's access to a running server."""
 
-    model_config = SettingsConfigDict(
-        frozen=True, env_ignore_empty=True, extra="ignore", populate_by_name=True
-    )
+    model_config = ConfigDict(frozen=True, populate_by_name=True, validate_default=True)
 
     server: Server | None = Field(None, alias="HELIX_SERVER")
     """The server that commands ask instead of the database."""
@@ -78,9 +81,7 @@ class Settings(ClientSettings, ModelFolder):
 
     # the URL may hold a password
     database_url: Annotated[str, AfterValidator(known_database)] = Field(repr=False)
-    database_replica_urls: Annotated[
-        tuple[SecretStr, ...], NoDecode, BeforeValidator(split_urls)
-    ] = ()
+    database_replica_urls: Annotated[tuple[SecretStr, ...], BeforeValidator(split_urls)] = ()
     """Read replicas of the database; they answer searches where they have replayed all writes."""
     database_pooler_url: Annotated[SecretStr, BeforeValidator(checked_text)] | None = None
     """A pooler in transaction mode in front of the database: reads and writes go through it."""
@@ -114,7 +115,7 @@ class Settings(ClientSettings, ModelFolder):
     """Tokens of a chunk of prose at most, of documents that are read from now on."""
     chunk_overlap_tokens: int = Field(50, ge=0, le=2000)
     """Tokens that a chunk repeats of the one before it, of CHUNK_TARGET_TOKENS half at most."""
-    embedded_metadata: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    embedded_metadata: Annotated[tuple[str, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_EMBEDDED_METADATA"
     )
     """Keys of documents' metadata whose values are embedded with each chunk from now on."""
@@ -161,23 +162,23 @@ class Settings(ClientSettings, ModelFolder):
     """The longest that a session may be unused; then it ends."""
     session_days: int = Field(30, ge=1, le=365, alias="HELIX_SESSION_DAYS")
     """The longest that a session lasts, however much it is used."""
-    oidc: Annotated[tuple[OidcProvider, ...], NoDecode, BeforeValidator(read_providers)] = Field(
+    oidc: Annotated[tuple[OidcProvider, ...], BeforeValidator(read_providers)] = Field(
         (), alias="HELIX_OIDC"
     )
     """Providers of OpenID Connect, a JSON list of objects as OidcProvider has them."""
-    proxy_addresses: Annotated[tuple[Network, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    proxy_addresses: Annotated[tuple[Network, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_PROXY_ADDRESSES"
     )
     """Addresses or networks of the proxies whose ``proxy_header`` says who signed in there."""
     proxy_header: str = Field("Remote-Email", pattern=r"^[A-Za-z][A-Za-z0-9-]*$",
                               alias="HELIX_PROXY_HEADER")  # fmt: skip
     """The header with the e-mail address of whoever signed in at the proxy."""
-    public: Annotated[tuple[Public, ...], NoDecode, BeforeValidator(split_words)] = Field(
+    public: Annotated[tuple[Public, ...], BeforeValidator(split_words)] = Field(
         (), alias="HELIX_PUBLIC"
     )
     """Parts of the server that are shown without a key all the same."""
     llm: Provider = Field("gemini", alias="HELIX_LLM")
-    models: Annotated[tuple[Provider, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    models: Annotated[tuple[Provider, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_MODELS"
     )
     """Models beside ``llm`` that a question may choose."""
@@ -255,11 +256,11 @@ class Settings(ClientSettings, ModelFolder):
     """The switch of suggested questions; ``auto``: where asking them costs nothing."""
     workers: int = Field(1, ge=0, le=64, alias="HELIX_WORKERS")
     """Worker processes that a server starts when there is something to ingest."""
-    allow_hosts: Annotated[tuple[Host, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    allow_hosts: Annotated[tuple[Host, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_ALLOW_HOSTS"
     )
     """Hosts that web imports may reach although their address is private."""
-    source_folders: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    source_folders: Annotated[tuple[str, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_SOURCE_FOLDERS"
     )
     """Folders that sources added over HTTP may lie in."""
@@ -269,24 +270,24 @@ class Settings(ClientSettings, ModelFolder):
     """The same as a share of the source's documents; what is more waits for a yes."""
     web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
     """True if pages of the web may be brought in over HTTP."""
-    secrets_keys: Annotated[tuple[SecretsKey, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    secrets_keys: Annotated[tuple[SecretsKey, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_SECRETS_KEY"
     )
     """Keys that secrets of sources are encrypted with: by the first; each decrypts."""
-    source_readers: Annotated[tuple[ReaderClass, ...], NoDecode, BeforeValidator(split_names)] = (
-        Field((), alias="HELIX_SOURCE_READERS")
+    source_readers: Annotated[tuple[ReaderClass, ...], BeforeValidator(split_names)] = Field(
+        (), alias="HELIX_SOURCE_READERS"
     )
     """Classes of readers that a source added over HTTP may be of."""
-    cors_origins: Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    cors_origins: Annotated[tuple[Origin, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_CORS_ORIGINS"
     )
-    hosts: Annotated[tuple[HostName, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    hosts: Annotated[tuple[HostName, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_HOSTS"
     )
     """Host names that requests may have, beside those of this machine."""
     url: Server | None = Field(None, alias="HELIX_URL")
     """The server's public address, in front of links; None: the address of each request."""
-    tag_models: Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_names)] = Field(
+    tag_models: Annotated[tuple[str, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_TAG_MODELS"
     )
     """Tags for which the OpenAI-compatible routes offer a model ``helix:TAG``."""
@@ -310,7 +311,7 @@ class Settings(ClientSettings, ModelFolder):
     """The longest gap between two actions of one session."""
     voice_model: str | None = Field(None, alias="HELIX_VOICE_MODEL")
     """The folder of a Whisper model; None: the answering model transcribes, if it takes audio."""
-    guards: Annotated[tuple[Guard, ...], NoDecode, BeforeValidator(split_words)] = Field(
+    guards: Annotated[tuple[Guard, ...], BeforeValidator(split_words)] = Field(
         ("injection", "hygiene"), alias="HELIX_GUARDS"
     )
     answer_form: Annotated[AnswerForm, AnyCase] = Field("auto", alias="HELIX_ANSWER_FORM")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from db.env_files import env_files, read_env_file
+from db.env_files import read_env_files
 from db.errors import DatabaseError
 from helix.errors import SettingsError
 from helix.settings.declaration import HOW, ClientSettings, ModelFolder, Settings
+from helix.settings.variables import variable_of
 
 
 def _line(variable: str, problem: str) -> str:
@@ -51,13 +53,17 @@ def load_model_folder() -> str | None:
 
 def _read(kind: type[Read], overrides: dict[str, object]) -> Read:
     try:
-        return kind(_env_file=env_files(), **overrides)  # type: ignore[arg-type]
+        places = read_env_files(), os.environ
+    except DatabaseError as error:
+        raise SettingsError(str(error)) from None
+    # a variable may be written in any case, and an empty one is as none
+    told = {name.upper(): value for place in places for name, value in place.items() if value}
+    fields = kind.model_fields
+    keys = {name: field.alias or name for name, field in fields.items()}  # what errors name
+    variables = {keys[name]: variable_of(name, field) for name, field in fields.items()}
+    values: dict[str, object] = {key: told[name] for key, name in variables.items() if name in told}
+    values |= {keys.get(name, name): value for name, value in overrides.items()}
+    try:
+        return kind.model_validate(values)
     except ValidationError as error:
         raise SettingsError(_first_problem(error)) from None
-    except (OSError, UnicodeDecodeError):
-        for file in env_files():  # the one that it was
-            try:
-                read_env_file(file)
-            except DatabaseError as error:
-                raise SettingsError(str(error)) from None
-        raise
