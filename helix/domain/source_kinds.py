@@ -5,9 +5,13 @@ A kind's code is a module of ``pipelines.sources`` that a worker loads when it o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!//).+")
+"""An address as SSH has them: git@host:path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,21 @@ KINDS: Mapping[str, Kind] = {
             Option("watch", "Sync as soon as something changes", kind="switch"),
             Option("permissions", "Take who may read a file from its rights", kind="switch"),
         ),
+    ),
+    "git": Kind(
+        "A git repository",
+        "pipelines.sources.repository",
+        "the address of a repository, as `git clone` takes it",
+        "https://git.example.com/team/handbook.git",
+        (
+            Option("branch", "Branch; the repository's own else"),
+            Option("web", "What stands before a file's path where a person opens it"),
+            Option("user", "User, where the token wants one"),
+            Option("token", "Token, by HTTPS", secret=True),
+            Option("host_key", "Key of the machine by SSH, as ssh-keyscan prints it"),
+            Option("private_key", "Private key, by SSH", secret=True),
+        ),
+        schemes=("git",),
     ),
     "web": Kind(
         "A website",
@@ -149,6 +168,8 @@ KINDS: Mapping[str, Kind] = {
 
 def kind_of(address: str) -> str | None:
     """The kind that an address is of, as it looks: a path is a folder; None where none is known."""
+    if address.rstrip("/").endswith(".git") or _SCP.fullmatch(address):
+        return "git"
     scheme = address.partition(":")[0].lower() if ":" in address else ""
     otherwise = None if "://" in address else "folder"
     return next((name for name, kind in KINDS.items() if scheme in kind.schemes), otherwise)

@@ -1,0 +1,165 @@
+"""`git` as a child that asks nobody, reads no configuration but ours, and runs no hook.
+
+It speaks the protocols that it is given alone; where it goes is decided before it starts, and the
+checked address is what it connects to.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import socket
+import subprocess
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pipelines.sources.base import SourceBusy, SourceError
+from pipelines.sources.peers import check_peer
+
+_SECONDS = 900.0
+_SCP = re.compile(r"(?:([\w.-]+)@)?([\w.-]+):(?!//)(.+)")
+_NO = {
+    "core.hooksPath": os.devnull, "core.fsmonitor": "false", "credential.helper": "",
+    "http.followRedirects": "false", "gc.autoDetach": "false", "protocol.ext.allow": "never",
+    "transfer.fsckObjects": "true", "maintenance.auto": "false",
+}  # fmt: skip
+
+
+class Git:
+    """The command for one repository. ``home`` is a folder of its own, for keys.
+
+    ``allow_hosts``: which private hosts it may go to; None: any, and folders of this machine too.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        secrets: Mapping[str, str],
+        options: Mapping[str, object],
+        home: Path,
+        allow_hosts: Collection[str] | None,
+    ) -> None:
+        if address.startswith("-") or "::" in address.partition("/")[0]:
+            raise SourceError(f"{address} is no address of a repository")
+        self._home = home
+        self._config = dict(_NO)
+        self._ssh: list[str] = []
+        self.address = self._pinned(address, allow_hosts)
+        protocols = "https:http:ssh" if allow_hosts is not None else "https:http:ssh:git:file"
+        self._environment = {
+            "PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": protocols,
+            "GIT_SSH_VARIANT": "ssh", "GIT_OPTIONAL_LOCKS": "0",
+        }  # fmt: skip
+        self._authorise(secrets, options)
+
+    def _pinned(self, address: str, allow_hosts: Collection[str] | None) -> str:
+        """The address; of a host that is to be checked, the connection is pinned to what was."""
+        parts, scp = urlsplit(address), _SCP.fullmatch(address)
+        is_url = "://" in address
+        host = parts.hostname if is_url else (scp[2] if scp else None)
+        if host and allow_hosts is not None:
+            secure = 443 if parts.scheme == "https" else 80
+            port = (parts.port or secure) if is_url else 22
+            pinned = _checked_address(host, allow_hosts)
+            if is_url and parts.scheme in ("http", "https"):
+                shown = f"[{pinned}]" if ":" in pinned else pinned
+                self._config["http.curloptResolve"] = f"{host}:{port}:{shown}"
+            self._ssh += ["-o", f"HostName={pinned}", "-o", f"HostKeyAlias={host}"]
+        return address
+
+    def _authorise(self, secrets: Mapping[str, str], options: Mapping[str, object]) -> None:
+        if token := secrets.get("token"):
+            user = str(options.get("user") or "x-access-token")
+            basic = base64.b64encode(f"{user}:{token}".encode()).decode()
+            self._config["http.extraHeader"] = f"Authorization: Basic {basic}"
+        hosts = self._kept("known_hosts", str(options.get("host_key") or ""))
+        command = [
+            "ssh", "-F", os.devnull, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes",
+            "-o", f"UserKnownHostsFile={hosts}", "-o", "GlobalKnownHostsFile=/dev/null",
+            "-o", "IdentityAgent=none", "-o", "ForwardAgent=no", "-o", "ConnectTimeout=20",
+            "-o", "PermitLocalCommand=no", "-o", "ProxyCommand=none", *self._ssh,
+        ]  # fmt: skip
+        if key := secrets.get("private_key"):
+            command += ["-o", "IdentitiesOnly=yes", "-i", self._kept("key", f"{key.strip()}\n")]
+        self._environment["GIT_SSH_COMMAND"] = " ".join(command)
+
+    def _kept(self, name: str, text: str) -> str:
+        path = self._home / name
+        path.touch(0o600)
+        path.write_text(text)
+        return str(path)
+
+    def _whole_environment(self) -> dict[str, str]:
+        """With the configuration, which on the command line everybody on the machine could read."""
+        pairs = {"GIT_CONFIG_COUNT": str(len(self._config))}
+        for n, (key, value) in enumerate(self._config.items()):
+            pairs |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        return self._environment | pairs
+
+    def run(self, *arguments: str, folder: Path) -> bytes:
+        """The output of `git` in a folder.
+
+        Raises:
+            SourceError: it failed, with its last line; SourceBusy: the server asks to come later.
+        """
+        with self.started(*arguments, folder=folder) as child:
+            try:
+                output, errors = child.communicate(timeout=_SECONDS)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                raise SourceError(f"git was not done within {_SECONDS:.0f} seconds") from None
+        if child.returncode:
+            raise _failure(errors.decode(errors="replace"))
+        return output
+
+    def started(self, *arguments: str, folder: Path) -> subprocess.Popen[bytes]:
+        """`git` at work in a folder; its standard input is a pipe."""
+        try:
+            return subprocess.Popen(  # noqa: S603 - an address is behind --
+                ["git", *arguments],  # noqa: S607
+                cwd=folder, env=self._whole_environment(),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        except FileNotFoundError:
+            raise SourceError(f"git is not installed on {socket.gethostname()}") from None
+
+
+def new_home() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the keys of one sync, which nobody else may read."""
+    return tempfile.TemporaryDirectory(prefix="helix-git-")
+
+
+def _checked_address(host: str, allow_hosts: Collection[str]) -> str:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise SourceError(f"there is no host {host}") from None
+    addresses = [str(entry[4][0]) for entry in found]
+    for address in addresses:
+        check_peer(address, host, allow_hosts)
+    return addresses[0]
+
+
+_TOLD = (
+    ("could not read Username", "the repository lets nobody in without a token that may read it"),
+    ("Authentication failed", "the repository lets nobody in without a token that may read it"),
+    ("Permission denied (publickey", "the repository does not take this key"),
+    ("Host key verification failed", "the machine's key is not the one that host_key has"),
+    ("Could not resolve", "there is no such host"),
+)
+
+
+def _failure(errors: str) -> SourceError:
+    for sign, told in _TOLD:
+        if sign in errors:
+            return SourceError(told)
+    if re.search(r"returned error: (429|503)", errors):
+        return SourceBusy("the repository's server asks to come later")
+    lines = [line for line in errors.splitlines() if line.startswith(("fatal:", "error:"))]
+    last = (lines or errors.splitlines() or ["it failed without a word"])[-1]
+    return SourceError(f"git: {last.removeprefix('fatal: ').removeprefix('error: ')}")

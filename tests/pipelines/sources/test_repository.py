@@ -1,0 +1,258 @@
+"""A git repository as a source, by `git` over HTTP and from a folder, and what it may not do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
+from pipelines.sources.kinds import open_source
+from tests.support.scripted_server import LoopbackServer
+from tests.support.synced_source import SyncedSource
+
+BACKEND = Path("/usr/lib/git-core/git-http-backend")
+WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of this test's own, and a home whose configuration would do harm."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".gitconfig").write_text("[core]\n\tsshCommand = touch " + str(tmp_path / "ran"))
+
+
+class Made:
+    """A repository of this test's own, with a working tree."""
+
+    def __init__(self, tree: Path) -> None:
+        self.tree = tree
+        tree.mkdir()
+        self("init", "-q", "-b", "main")
+        (tree / "guides").mkdir()
+        (tree / "a.md").write_text("Crate A holds lanterns.")
+        (tree / "guides" / "b.md").write_text("Crate B holds oil.")
+        self.commit()
+
+    def __call__(self, *arguments: str) -> None:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.tree)}
+        subprocess.run(["git", *WHO, *arguments], cwd=self.tree, check=True, env=environment)
+
+    def commit(self) -> None:
+        self("add", "-A")
+        self("commit", "-q", "-m", "changed")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "team")
+
+
+@pytest.fixture
+def served(made: Made) -> Iterator[str]:
+    """The address of the repository over HTTP, by git's own server; it asks for a token."""
+
+    class Backend(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(b"")
+
+        def do_POST(self) -> None:
+            self._answer(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+
+        def _answer(self, body: bytes) -> None:
+            if self.headers.get("Authorization") != "Basic eC1hY2Nlc3MtdG9rZW46aHVudGVyMg==":
+                self.send_response(401)
+                self.send_header("WWW-Authenticate", "Basic")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            path, _, query = self.path.partition("?")
+            environment = {
+                "PATH": os.environ["PATH"], "GIT_PROJECT_ROOT": str(made.tree.parent),
+                "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
+                "REQUEST_METHOD": self.command, "CONTENT_LENGTH": str(len(body)),
+                "CONTENT_TYPE": self.headers.get("Content-Type") or "",
+                "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
+                "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding") or "",
+            }  # fmt: skip
+            done = subprocess.run(
+                [str(BACKEND)], input=body, capture_output=True, check=True, env=environment
+            )
+            head, _, rest = done.stdout.partition(b"\r\n\r\n")
+            self.send_response(200)
+            for line in head.decode().splitlines():
+                self.send_header(*line.split(": ", 1))
+            self.send_header("Content-Length", str(len(rest)))
+            self.end_headers()
+            self.wfile.write(rest)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = LoopbackServer(("127.0.0.1", 0), Backend)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/team/.git"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def opened(address: object, secrets: dict[str, str] | None = None, **options: Any) -> Connector:
+    return open_source("git", str(address), {"allow_hosts": None, **options}, secrets or {})
+
+
+def read(source: Connector) -> dict[str, bytes]:
+    return {entry.key: source.read(entry) for entry in source.entries()}
+
+
+def test_the_files_of_a_commit_are_listed_with_the_hashes_of_their_bytes(made: Made) -> None:
+    source = opened(made.tree, web="https://git.example.com/team/blob/main/")
+    entries = {entry.key: entry for entry in source.entries()}
+    assert entries["guides/b.md"].url == "https://git.example.com/team/blob/main/guides/b.md"
+    assert entries["a.md"].size == 23 and entries["a.md"].modified is None
+    assert read(source) == {
+        "a.md": b"Crate A holds lanterns.", "guides/b.md": b"Crate B holds oil."
+    }  # fmt: skip
+    assert source.is_there("a.md") and not source.is_there("gone.md")
+    with pytest.raises(EntryGone):
+        source.read(Entry("gone.md"))
+    source.close()
+
+
+def test_from_commit_to_commit_what_changed_is_fetched(made: Made, tmp_path: Path) -> None:
+    first = opened(made.tree)
+    before = {entry.key: entry.etag for entry in first.entries()}
+    first.close()
+    (made.tree / "a.md").write_text("Crate A is empty.")
+    (made.tree / "guides" / "b.md").rename(made.tree / "guides" / "c.md")
+    made.commit()
+    source = opened(made.tree)
+    after = {entry.key: entry.etag for entry in source.entries()}
+    assert after.keys() == {"a.md", "guides/c.md"}
+    assert after["guides/c.md"] == before["guides/b.md"] and after["a.md"] != before["a.md"]
+    assert not source.is_there("guides/b.md")
+    source.close()
+    (copy,) = (tmp_path / "cache" / "helix" / "repositories").glob("*[!k]")
+    assert (copy / "shallow").exists()  # no history is kept
+
+
+def test_links_submodules_and_lfs_are_no_files(made: Made) -> None:
+    (made.tree / "link.md").symlink_to("/etc/passwd")
+    (made.tree / "big.md").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid x\n")
+    made.commit()
+    source = opened(made.tree)
+    entries = {entry.key: entry for entry in source.entries()}
+    assert entries.keys() == {"a.md", "big.md", "guides/b.md"}
+    with pytest.raises(SourceError, match="Git LFS"):
+        source.read(entries["big.md"])
+    source.close()
+
+
+def test_a_branch_is_chosen(made: Made) -> None:
+    made("checkout", "-q", "-b", "drafts")
+    (made.tree / "draft.md").write_text("A draft.")
+    made.commit()
+    made("checkout", "-q", "main")
+    for branch, has in (("", False), ("drafts", True)):
+        source = opened(made.tree, branch=branch)
+        assert ("draft.md" in {entry.key for entry in source.entries()}) is has
+        source.close()
+    with pytest.raises(SourceError, match="git: couldn't find remote ref nowhere"):
+        opened(made.tree, branch="nowhere")
+
+
+def test_a_token_opens_it_over_http_and_is_in_no_error(served: str) -> None:
+    source = opened(served, {"token": "hunter2"})
+    assert read(source)["a.md"] == b"Crate A holds lanterns."
+    source.close()
+    with pytest.raises(SourceError, match="without a token that may read it"):
+        opened(served)
+    with pytest.raises(SourceError, match="without a token that may read it") as refused:
+        opened(served, {"token": "hunter3"})
+    assert "hunter3" not in str(refused.value)
+    with pytest.raises(SourceError, match=r"address of 127\.0\.0\.1 is loopback"):
+        opened(served, {"token": "hunter2"}, allow_hosts=[])
+    source = opened(served, {"token": "hunter2"}, allow_hosts=["127.0.0.1"])
+    assert len(read(source)) == 2
+    source.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ext::sh -c 'touch ran'",
+        "--upload-pack=touch ran",
+        "nowhere/at/all",
+        "http://127.0.0.1:1/x.git",
+    ],
+)
+def test_what_is_no_repository_is_one_line_and_runs_nothing(address: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as told:
+        opened(address)
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_file_of_this_machine_is_none_of_a_stranger(made: Made) -> None:
+    for address in (str(made.tree), f"file://{made.tree}"):
+        with pytest.raises(SourceError, match=r"transport 'file' not allowed"):
+            opened(address, allow_hosts=[])
+
+
+def test_hooks_and_configuration_of_others_do_not_run(made: Made, tmp_path: Path) -> None:
+    source = opened(made.tree)
+    source.close()
+    (copy,) = (tmp_path / "cache" / "helix" / "repositories").glob("*[!k]")
+    (copy / "hooks").mkdir()
+    hook = copy / "hooks" / "reference-transaction"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+    hook.chmod(0o755)
+    (made.tree / "new.md").write_text("New.")
+    made.commit()
+    opened(made.tree).close()
+    assert not (tmp_path / "ran").exists()
+    with pytest.raises(SourceError):
+        opened("ssh://git@127.0.0.1:1/x.git")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_server_that_is_busy_is_asked_later() -> None:
+    class Busy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(429)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = LoopbackServer(("127.0.0.1", 0), Busy)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    with pytest.raises(SourceBusy):
+        opened(f"http://127.0.0.1:{server.server_port}/x.git")
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_repository_is_kept_in_step(folder: Path, database_url: str, made: Made) -> None:
+    source = SyncedSource(database_url, "git", str(made.tree))
+    assert source.sync()["last_error"] == ""
+    before = source.documents()
+    made("mv", "guides", "handbook")
+    (made.tree / "c.md").write_text("Crate C holds rope.")
+    made.commit()
+    counts = source.sync()["counts"]
+    assert (counts["moved"], counts["new"], counts["unchanged"]) == (1, 1, 1)
+    assert source.documents()["handbook/b.md"] == before["guides/b.md"]
+    made.tree.rename(made.tree.with_name("elsewhere"))
+    assert source.sync()["last_error"] != "" and len(source.documents()) == 3
