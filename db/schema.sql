@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 25 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 26 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 25) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 26) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1591,6 +1591,82 @@ COMMENT ON COLUMN source_entries.document_id IS 'null where it has none: it fail
 COMMENT ON COLUMN source_entries.gone_at IS 'since when it is gone at the source; its document waits';
 COMMENT ON COLUMN source_entries.gone_run IS 'the sync that removes its document';
 
+-- Answers and conversations that a person shows to others of the tenant: a conversation's active
+-- path, or one message of it. Like members, none of these has a policy
+-- (docs/decisions/0094-sharing.md).
+CREATE TABLE IF NOT EXISTS shares (
+    tenant_id       text        NOT NULL CHECK (tenant_id <> ''),
+    id              text        NOT NULL CHECK (id ~ '^[0-9a-f]{32}$'),
+    person_id       bigint      NOT NULL,
+    conversation_id text        NOT NULL,
+    message_id      bigint,
+    everyone        boolean     NOT NULL DEFAULT false,
+    words           boolean     NOT NULL DEFAULT false,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, id),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, conversation_id, message_id, person_id),
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, conversation_id) REFERENCES conversations (tenant_id, id)
+        ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, conversation_id, message_id)
+        REFERENCES messages (tenant_id, conversation_id, id) ON DELETE CASCADE
+);
+ALTER TABLE shares ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS shares_person ON shares (tenant_id, person_id);
+COMMENT ON COLUMN shares.person_id IS 'whose conversation it is, by whose rights its words are read';
+COMMENT ON COLUMN shares.message_id IS 'null: the whole conversation';
+COMMENT ON COLUMN shares.everyone IS 'true: every member of the tenant reads it';
+COMMENT ON COLUMN shares.words IS
+    'true: its answers are shown to whoever may not read all that they were made of, without sources';
+
+CREATE TABLE IF NOT EXISTS share_readers (
+    tenant_id text   NOT NULL CHECK (tenant_id <> ''),
+    share_id  text   NOT NULL,
+    person_id bigint,
+    group_id  bigint,
+    UNIQUE (tenant_id, share_id, person_id),
+    UNIQUE (tenant_id, share_id, group_id),
+    FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, group_id) REFERENCES groups (tenant_id, id) ON DELETE CASCADE,
+    CHECK (num_nonnulls(person_id, group_id) = 1)
+);
+ALTER TABLE share_readers ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS share_readers_person ON share_readers (tenant_id, person_id);
+CREATE INDEX IF NOT EXISTS share_readers_group ON share_readers (tenant_id, group_id);
+
+-- Public links, each to one answer. A token has 256 random bits, as a key has.
+CREATE TABLE IF NOT EXISTS share_links (
+    id         bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    share_id   text        NOT NULL,
+    token_hash text        NOT NULL UNIQUE,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE share_links ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS share_links_share ON share_links (tenant_id, share_id);
+COMMENT ON COLUMN share_links.token_hash IS 'SHA-256 of the token, in hex';
+
+-- What readers of a share say of an answer; it goes with the share.
+CREATE TABLE IF NOT EXISTS comments (
+    id         bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id  text        NOT NULL CHECK (tenant_id <> ''),
+    share_id   text        NOT NULL,
+    message_id bigint      NOT NULL,
+    person_id  bigint      NOT NULL,
+    text       text        NOT NULL CHECK (text <> ''),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    edited_at  timestamptz,
+    FOREIGN KEY (tenant_id, share_id) REFERENCES shares (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, person_id) REFERENCES members (tenant_id, person_id) ON DELETE CASCADE
+);
+ALTER TABLE comments ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS comments_share ON comments (tenant_id, share_id, id);
+CREATE INDEX IF NOT EXISTS comments_person ON comments (tenant_id, person_id);
+COMMENT ON COLUMN comments.message_id IS 'the answer that it is about, of the share''s conversation';
+
 -- An array has no foreign keys: a document stands in spaces of its tenant, which are locked so that
 -- none is deleted meanwhile. The library is always there.
 CREATE OR REPLACE FUNCTION check_spaces() RETURNS trigger
@@ -1743,7 +1819,7 @@ BEGIN
         FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
             AND relname <> ALL ('{api_keys,audit_events,usage_counts,people,identities,members,groups,'
-                'group_members,sessions,invitations,space_members}')
+                'group_members,sessions,invitations,space_members,shares,share_readers,share_links,comments}')
     LOOP
         IF 'tenant' <> ALL(walled.there) THEN
             EXECUTE format('CREATE POLICY tenant ON %s TO helix_app USING (%s)', walled.of, own);

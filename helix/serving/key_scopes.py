@@ -172,6 +172,19 @@ PEOPLE_ONLY: Mapping[Route, Standing] = {
     ("GET", "/v1/groups/{group_id}/members"): "person",
     ("PUT", "/v1/groups/{group_id}/members/{person_id}"): "owner",
     ("DELETE", "/v1/groups/{group_id}/members/{person_id}"): "owner",
+    ("GET", "/v1/shares"): "person",
+    ("POST", "/v1/shares"): "person",
+    ("PATCH", "/v1/shares/{share_id}"): "person",
+    ("DELETE", "/v1/shares/{share_id}"): "person",
+    ("POST", "/v1/shares/{share_id}/links"): "person",
+    ("DELETE", "/v1/shares/{share_id}/links/{link_id}"): "person",
+    ("GET", "/v1/shared"): "person",
+    ("GET", "/v1/shared/{share_id}"): "person",
+    ("GET", "/v1/shared/{share_id}/events"): "person",
+    ("POST", "/v1/shared/{share_id}/comments"): "person",
+    ("PATCH", "/v1/shared/{share_id}/comments/{comment_id}"): "person",
+    ("DELETE", "/v1/shared/{share_id}/comments/{comment_id}"): "person",
+    ("POST", "/v1/public/look"): "anybody",
 }
 """With HELIX_AUTH=accounts there are these too."""
 _PARTS: Mapping[str, Public] = {

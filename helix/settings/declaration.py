@@ -162,6 +162,8 @@ class Settings(ClientSettings, ModelFolder):
     """The longest that a session may be unused; then it ends."""
     session_days: int = Field(30, ge=1, le=365, alias="HELIX_SESSION_DAYS")
     """The longest that a session lasts, however much it is used."""
+    public_link_days: int = Field(0, ge=0, le=365, alias="HELIX_PUBLIC_LINK_DAYS")
+    """The longest that a public link to an answer lasts; 0: there are none."""
     oidc: Annotated[tuple[OidcProvider, ...], BeforeValidator(read_providers)] = Field(
         (), alias="HELIX_OIDC"
     )

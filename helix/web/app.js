@@ -50,7 +50,7 @@ function useOwnCommands(setOpen) {
     ...Object.entries(THEMES).filter(([value]) => value !== theme).map(([value, name]) => ({
       id: `theme-${value}`, name: `Theme: ${name.toLowerCase()}`, icon: { "": "system", light: "sun", dark: "moon" }[value], run: () => chooseTheme(value),
     })),
-    ...(auth === "accounts" && !key ? [{ id: "account", name: "Your account", icon: "key", hint: "sign out sessions tokens password", run: () => location.assign(ACCOUNT) }] : []),
+    ...(auth === "accounts" && !key ? [{ id: "shared", name: "Shared with me", icon: "share", hint: "sharing comments", run: () => go(address("shared")) }, { id: "account", name: "Your account", icon: "key", hint: "sign out sessions tokens password", run: () => location.assign(ACCOUNT) }] : []),
     ...(key ? [{ id: "out", name: "Sign out", icon: "key", hint: "forget the API key", run: signOutEverywhere }] : []),
   ]);
 }

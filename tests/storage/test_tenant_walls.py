@@ -25,7 +25,7 @@ NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts",
 """Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
 WITHOUT_POLICY = {
     "api_keys", "audit_events", "usage_counts", "members", "groups", "group_members", "sessions",
-    "invitations", "space_members",
+    "invitations", "space_members", "shares", "share_readers", "share_links", "comments",
 }  # fmt: skip
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in

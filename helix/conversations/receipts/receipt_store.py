@@ -73,7 +73,7 @@ async def read_receipt(library: Library, answer_id: str, days: int) -> Json:
         NotFound: the tenant has no answer of this id, or none younger than ``days``.
         BadRequest: ``answer_id`` is not an answer's id.
     """
-    row = await library.data(sql.SHOWN, {"id": _checked_id(answer_id), "days": days})
+    row = await library.data(sql.SHOWN, {"id": checked_answer_id(answer_id), "days": days})
     if row is None:
         raise no_answer(answer_id, days)
     receipt = restored_json(row["receipt"])  # its keys are in the order of jsonb, for no reader
@@ -98,8 +98,8 @@ def rate(
         NotFound, BadRequest: as read_receipt does.
     """
     values = {
-        "tenant": tenant, "id": _checked_id(answer_id), "rating": rating, "note": storable(note),
-        "days": days,
+        "tenant": tenant, "id": checked_answer_id(answer_id), "rating": rating,
+        "note": storable(note), "days": days,
     }  # fmt: skip
     row = connection.execute(sql.RATE, values).fetchone()
     if row is None:
@@ -136,7 +136,12 @@ def _in_batches(connection: Connected, statement: str, values: dict[str, int]) -
             return deleted
 
 
-def _checked_id(text: str) -> str:
+def checked_answer_id(text: str) -> str:
+    """``text`` if it can be an answer's id.
+
+    Raises:
+        BadRequest: it cannot.
+    """
     if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise BadRequest("an answer's id has 32 hex characters, as answer_id and X-Answer-Id do")
     return text

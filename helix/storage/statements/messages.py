@@ -110,9 +110,19 @@ ORDER BY m.n DESC
     path=_PATH,
 )
 
+# The documents of each answer of a path, from its beginning: a later answer may have words of an
+# earlier one.
+DOCUMENTS_OF_PATH = compose(
+    """
+{path} SELECT m.id, m.document_ids, m.attachments <> '[]' AS has_images
+FROM messages_of_path m ORDER BY m.n DESC
+""",
+    path=_PATH,
+)
+
 # An imported conversation has the ids of the one that was exported, and is younger.
 ANSWERED = """
-SELECT conversation_id, parent_id, attachments FROM messages
+SELECT id, conversation_id, parent_id, attachments FROM messages
 WHERE tenant_id = %(tenant)s AND answer_id = %(answer)s ORDER BY id LIMIT 1
 """
 

@@ -3,6 +3,7 @@
 //   <${Turn} turn=${turn} onOpen=${(panel) => …} onRetry=${f} onRate=${(rating, note) => …}
 //      onAsk=${(question, scope) => …} conversation=${id} isLinked=${b} onEdit=${(question) => …}
 //      onSwitch=${(message) => …} />      without the last two: as a receipt has it
+import { useSharing } from "../accounts/sharing/use-sharing.js";
 import { api } from "../api.js";
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
 import { listen, textOf } from "../conversations/following.js";
@@ -49,7 +50,7 @@ export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, c
   </article>`;
 }
 
-function Body({ turn, onOpen }) {
+export function Body({ turn, onOpen }) {
   const element = useRef(null);
   const prose = useRef(null);
   const finished = useRef(false);
@@ -137,6 +138,7 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
   const [noting, setNoting] = useState(false);
   const [elsewhere, setElsewhere] = useState(false);
   const seen = isOfImages(turn);
+  const sharing = useSharing({ conversation: turn.id !== null && conversation, message: turn.id, name: turn.question });
   const copy = async () => toast((await copyText(asText(turn))) ? (seen ? "Answer copied" : "Answer copied with its sources") : "It could not be copied");
   const place = conversation && turn.id !== null ? address("c", [conversation, turn.id]) : address("answer", [turn.answerId || ""]);
   const link = new URL(place, location.href).href;
@@ -157,6 +159,7 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
     <${IconButton} icon="copy" label=${seen ? "Copy the answer" : "Copy the answer with its sources"} onClick=${copy} />
     ${turn.text && html`<${IconButton} icon="open" label="Export this answer" onClick=${() => setElsewhere(true)} /><${Elsewhere} turn=${turn} open=${elsewhere} onClose=${() => setElsewhere(false)} />`}
     <${ReadAloud} text=${textOf(turn)} />
+    ${sharing.may && html`<${IconButton} icon="share" label="Share this answer" onClick=${sharing.open} />${sharing.dialog}`}
     ${turn.answerId && html`<${IconButton} icon="link" label="Copy a link to this answer" onClick=${share} />
       <${IconButton} icon="up" label="Good answer" pressed=${turn.rating === "up"} onClick=${() => rate("up")} />
       <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}

@@ -1,6 +1,7 @@
 // One conversation of the list: its name is a link to it, and is edited in place.
 //
 //   <${Row} one=${conversation} isOpen=${b} onRemove=${f} />
+import { useSharing } from "../accounts/sharing/use-sharing.js";
 import { api } from "../api.js";
 import { IconButton, toast } from "../components.js";
 import { fileName, handOut } from "../file.js";
@@ -12,6 +13,7 @@ export function Row({ one, isOpen, onRemove }) {
   const [naming, setNaming] = useState(false);
   const link = useRef(null);
   const name = one.title || "Untitled";
+  const sharing = useSharing({ conversation: one.id, name });
   const done = () => {
     setNaming(false);
     requestAnimationFrame(() => link.current?.focus());
@@ -28,10 +30,11 @@ export function Row({ one, isOpen, onRemove }) {
     ${one.answering !== null && html`<span class="row-busy" title="Being answered"><span class="unseen">Being answered</span></span>`}
     <span class="row-tools">
       <${IconButton} icon="edit" label=${`Rename ${name}`} onClick=${() => setNaming(true)} />
+      ${sharing.may && html`<${IconButton} icon="share" label=${`Share ${name}`} onClick=${sharing.open} />`}
       <${IconButton} icon="down-file" label=${`Save ${name} as Markdown`} onClick=${() => save(one, "markdown", "md")} />
       <${IconButton} icon="document" label=${`Save ${name} as a Word document`} onClick=${() => save(one, "docx", "docx")} />
       <${IconButton} icon="bin" label=${`Delete ${name}`} onClick=${onRemove} />
-    </span></li>`;
+    </span>${sharing.dialog}</li>`;
 }
 
 function Naming({ one, onDone }) {

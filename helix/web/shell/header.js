@@ -49,7 +49,7 @@ function More({ route, onSettings, onShortcuts }) {
     null,
     { name: "Settings", icon: "settings", run: onSettings, hint: tenant && `tenant ${tenant}` },
     { name: "Keyboard shortcuts", icon: "keyboard", run: onShortcuts, hint: html`<${Keys} keys="?" />` },
-    ...(auth === "accounts" && !key ? [null, { name: "Your account", icon: "key", href: ACCOUNT, hint: "sign out" }] : []),
+    ...(auth === "accounts" && !key ? [null, { name: "Shared with me", icon: "share", href: address("shared"), current: route.name === "shared" }, { name: "Your account", icon: "key", href: ACCOUNT, hint: "sign out" }] : []),
     ...(key ? [null, { name: "Sign out", icon: "key", run: signOutEverywhere }] : []),
   ];
   return html`<span class="who">${tenant && tenant !== "default" && html`<span class="tenant" title="The tenant whose documents you ask">${tenant}</span>`}

@@ -16,6 +16,7 @@ export const VIEWS = [
   { name: "progress", label: "Progress", icon: "why", aside: true, study: true, load: () => import("./progress.js"), styles: ["proof.css", "progress.css"] },
   { name: "prompts", label: "Prompts", icon: "edit", aside: true, load: () => import("./prompts.js"), styles: ["study.css"] },
   { name: "source", load: () => import("./source.js") },
+  { name: "shared", load: () => import("../accounts/sharing/shared.js"), styles: ["../accounts/sharing/sharing.css"] },
   { name: "answer", load: () => import("./answer.js") },
 ];
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from helix.serving.routes.accounts import account, groups, links, members, openid, session
+from helix.serving.routes.accounts import (
+    account,
+    groups,
+    links,
+    members,
+    openid,
+    session,
+    shared,
+    shares,
+)
 
 ROUTERS = (
     session.router,
@@ -11,4 +20,6 @@ ROUTERS = (
     account.router,
     members.router,
     groups.router,
+    shares.router,
+    shared.router,
 )
