@@ -41,7 +41,7 @@ export const ENDPOINTS = {
   "GET /v1/documents/{document_id}": {
     "query": ["text"],
     "reads": [
-      "id", "title", "file_name", "facts", "metadata", "source_uri", "media", "file", "text",
+      "id", "title", "file_name", "facts", "metadata", "source_uri", "source", "media", "file", "text",
       "outline[].start", "outline[].end", "outline[].page",
       "outline[].heading_path", "outline[].label", "chunks[].id", "chunks[].start", "chunks[].end", "chunks[].page",
       "chunks[].heading_path"
@@ -86,6 +86,27 @@ export const ENDPOINTS = {
     ]
   },
   "POST /v1/runs/{run_id}/cancel": {},
+  "GET /v1/sources": {
+    "reads": [
+      "sources[].id", "sources[].name", "sources[].kind", "sources[].address", "sources[].state", "sources[].run_id",
+      "sources[].documents", "sources[].waiting", "sources[].last_error", "sources[].last_run_at", "sources[].next_run_at",
+      "kinds[].name", "kinds[].title", "kinds[].address", "kinds[].example", "kinds[].options[].name",
+      "kinds[].options[].title", "kinds[].options[].secret", "kinds[].options[].kind"
+    ]
+  },
+  "POST /v1/sources": {
+    "body": ["name", "kind", "address", "options", "secrets", "include", "exclude", "tags", "every_seconds"]
+  },
+  "GET /v1/sources/{source_id}": {
+    "reads": [
+      "name", "address", "state", "run_id", "documents", "waiting", "last_error", "last_run_at", "next_run_at", "counts",
+      "preview.new", "preview.changed", "preview.moved", "preview.removed", "preview.waiting", "preview.counts",
+      "preview.error", "gone[].key", "gone[].document_id", "unread[].key", "unread[].reason"
+    ]
+  },
+  "PATCH /v1/sources/{source_id}": { "body": ["paused"] },
+  "DELETE /v1/sources/{source_id}": { "query": ["keep_documents"] },
+  "POST /v1/sources/{source_id}/sync": { "body": ["dry_run", "yes"] },
   "GET /v1/conversations": {
     "query": ["q", "limit", "after"],
     "reads": [

@@ -3,6 +3,8 @@ import { IconButton, toast } from "../components.js";
 import { handOut } from "../file.js";
 import { html, useState } from "../html.js";
 import { Details, factsLine } from "../library/details.js";
+import { address } from "../router.js";
+import { isWeb } from "../text.js";
 import { fileOf } from "./documents.js";
 
 export function Heading({ document, onChange }) {
@@ -14,12 +16,19 @@ export function Heading({ document, onChange }) {
   return html`<div class="source-title"><p class="eyebrow">Source</p>
     <div class="source-name"><h2 tabindex="-1">${document.title}</h2>
       ${document.facts && html`<${IconButton} icon="edit" label="Edit title, facts and metadata" onClick=${() => setEditing(true)} />`}</div>
+    ${document.source && html`<${From} source=${document.source} />`}
     ${(named || facts) && html`<p class="source-facts hint">${named && (opens
       ? html`<button type="button" class="text-button" title="Open the original" onClick=${() => openFile(document)}>${named}</button>`
       : html`<span>${named}</span>`)}
       ${facts && html`<span>${facts}</span>`}</p>`}
     <${Details} one=${editing ? document : null} onClose=${() => setEditing(false)} onChange=${onChange} />
   </div>`;
+}
+
+// Where it comes from, and the place where it can be opened there.
+function From({ source: { id, name, key, url } }) {
+  return html`<p class="source-facts hint"><span>from <a href=${address("sources", [id])} title=${key}>${name}</a></span>
+    ${isWeb(url) && html`<a href=${url} target="_blank" rel="noopener noreferrer">Open it there</a>`}</p>`;
 }
 
 // A blob of this page's own origin: only a PDF is opened, which runs nothing there.

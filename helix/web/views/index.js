@@ -11,6 +11,7 @@ export const VIEWS = [
   { name: "library", label: "Library", icon: "document", load: () => import("./library.js"), styles: ["library.css"] },
   { name: "search", label: "Search", icon: "search", load: () => import("./search.js"), styles: ["search.css"] },
   { name: "study", label: "Study", icon: "label", study: true, load: () => import("./study.js"), styles: ["proof.css", "study.css"] },
+  { name: "sources", label: "Sources", icon: "link", aside: true, load: () => import("./sources.js"), styles: ["proof.css", "sources.css"] },
   { name: "evals", label: "Evals", icon: "why", aside: true, load: () => import("./evals.js"), styles: ["proof.css"] },
   { name: "privacy", label: "Privacy", icon: "shield", aside: true, load: () => import("./privacy.js"), styles: ["proof.css"] },
   { name: "progress", label: "Progress", icon: "why", aside: true, study: true, load: () => import("./progress.js"), styles: ["proof.css", "progress.css"] },
