@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 26 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 27 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 26) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 27) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1723,6 +1723,29 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         END
 $$;
 
+-- The spaces whose documents somebody may change, by the same parameters: a person those that they
+-- are an editor of, and an editor of the tenant those that are everybody's too.
+CREATE OR REPLACE FUNCTION editable_spaces(tenant text, person bigint, role text, only_in bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT CASE
+        WHEN person IS NULL OR role = 'owner' OR (role = 'editor'
+            AND NOT EXISTS (SELECT FROM spaces WHERE tenant_id = tenant)) THEN only_in
+        ELSE ARRAY(
+            SELECT id FROM (
+                SELECT s.id FROM spaces s WHERE s.tenant_id = tenant
+                    AND ((s.everyone AND role = 'editor') OR EXISTS (
+                        SELECT FROM space_members m
+                        WHERE m.tenant_id = tenant AND m.space_id = s.id AND m.role = 'editor'
+                            AND (m.person_id = person OR m.group_id IN (
+                                SELECT g.group_id FROM group_members g
+                                WHERE g.tenant_id = tenant AND g.person_id = person))))
+                UNION SELECT 0 WHERE role = 'editor' AND NOT EXISTS (
+                    SELECT FROM spaces WHERE tenant_id = tenant AND id = 0)) own
+            WHERE only_in IS NULL OR id = ANY(only_in) ORDER BY id)
+        END
+$$;
+
 -- Whether an item was made of documents alone that the transaction's spaces have.
 CREATE OR REPLACE FUNCTION item_is_readable(item bigint) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -1745,7 +1768,7 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    forget_in_answers, forget_in_messages, record_removals, document_counts, check_spaces, leave_space, readable_spaces,
+    forget_in_answers, forget_in_messages, record_removals, document_counts, check_spaces, leave_space, readable_spaces, editable_spaces,
     item_is_readable, are_readable FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
@@ -1844,7 +1867,7 @@ GRANT SELECT ON term_statistics, embedding_change, signing_keys TO helix_app, he
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, document_counts, readable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
+    lexical_chunks, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -1,4 +1,4 @@
-"""The model that answers a question: the one it chooses, its tenant's, or that of the settings."""
+"""The model that answers a question: the one it chooses, its space's or tenant's, or the first."""
 
 from __future__ import annotations
 
@@ -27,10 +27,14 @@ class Answerer:
 
 
 class TenantModels(Protocol):
-    """Reads which model a tenant's questions are answered by."""
+    """Reads which models a tenant's questions are answered by."""
 
-    async def of(self, tenant: str) -> str | None:
-        """The name of it; None where the tenant has chosen none. Raises StoreUnavailable."""
+    async def usual(self, tenant: str, space: int | None) -> list[str]:
+        """Their names: that of ``space``, if it has one, then the tenant's, if it has one.
+
+        Raises:
+            StoreUnavailable: they could not be read.
+        """
         ...
 
 
@@ -41,23 +45,25 @@ class Answerers:
     by_name: Mapping[str, Answerer]
     tenants: TenantModels
 
-    async def chosen(self, name: str | None, tenant: str) -> Answerer:
-        """The one of this name; without one the tenant's, where it is still there, else the first.
+    async def chosen(self, name: str | None, tenant: str, space: int | None = None) -> Answerer:
+        """The one of this name; without one that of ``space`` or the tenant, else the first.
+
+        What is no longer there is passed over.
 
         Raises:
             ModelNotAllowed: there is none of this name.
-            StoreUnavailable: the tenant's could not be read.
+            StoreUnavailable: what space and tenant have chosen could not be read.
         """
-        return self.by_name[await self.name_of(name, tenant)]
+        return self.by_name[await self.name_of(name, tenant, space)]
 
-    async def name_of(self, name: str | None, tenant: str) -> str:
+    async def name_of(self, name: str | None, tenant: str, space: int | None = None) -> str:
         """The name of the one that ``chosen`` gives; raises as it does."""
         if name is not None:
             named(self.by_name, name)
             return name
         first = next(iter(self.by_name))
-        own = await self.tenants.of(tenant) if len(self.by_name) > 1 else None
-        return own if own is not None and own in self.by_name else first
+        usual = await self.tenants.usual(tenant, space) if len(self.by_name) > 1 else []
+        return next((each for each in usual if each in self.by_name), first)
 
     def of_identity(self, identity: str | None) -> str | None:
         """The name of the one whose model has this identity; None where there is none."""

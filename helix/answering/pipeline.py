@@ -59,8 +59,8 @@ class ReceiptStore(Protocol):
 class PromptSource(Protocol):
     """Reads the prompts of tenants."""
 
-    async def of(self, tenant: str) -> Prompts:
-        """The present prompts of ``tenant``; raises StoreUnavailable."""
+    async def of(self, tenant: str, space: int | None = None) -> Prompts:
+        """The present prompts of ``tenant``, in ``space``; raises StoreUnavailable."""
         ...
 
     async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
@@ -111,15 +111,20 @@ class AnswerPipeline:
         """
         if self.answerers is None:
             return Answerer(self.engine, self.agent)
-        return await self.answerers.chosen(question.model, question.scope.tenant)
+        scope = question.scope
+        return await self.answerers.chosen(question.model, scope.tenant, scope.space)
 
-    async def prompts_of(self, tenant: str, llm: LanguageModel | None = None) -> Prompts:
+    async def prompts_of(
+        self, tenant: str, llm: LanguageModel | None = None, space: int | None = None
+    ) -> Prompts:
         """The prompts that ``tenant`` is answered with now, by ``llm``; raises StoreUnavailable.
+
+        Those of questions about ``space`` alone, where one is named.
 
         The shipped ones where neither that model nor the judge reads any.
         """
         read = not (llm or self.engine.llm).quotes_only or not is_offline(self.judge.identity)
-        return await self.prompts.of(tenant) if self.prompts and read else Prompts()
+        return await self.prompts.of(tenant, space) if self.prompts and read else Prompts()
 
     def hold(self, task: asyncio.Task[Answer]) -> None:
         """Keep a reference to ``task`` until it is done; it may outlive its client."""
@@ -242,7 +247,10 @@ class AnswerRequest:
 
     async def _prompts(self, llm: LanguageModel) -> Prompts:
         """The prompts for ``llm`` to answer with; raises StoreUnavailable."""
-        return self.prompts or await self.pipeline.prompts_of(self.question.scope.tenant, llm)
+        if self.prompts:
+            return self.prompts
+        scope = self.question.scope
+        return await self.pipeline.prompts_of(scope.tenant, llm, scope.space)
 
     def _gatherer(self, agent: Gatherer | None) -> Gatherer | None:
         """The gatherer of the sources, ``agent`` in its mode; None: one search is made."""

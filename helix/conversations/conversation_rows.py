@@ -50,8 +50,11 @@ def change(
     title: str | None,
     scope: dict[str, Any] | None,
     model: str | None = None,
+    keeps_space: bool = False,
 ) -> None:
     """Change what is not None of a conversation; an empty ``model`` is the tenant's.
+
+    With ``keeps_space`` it stays one of its space, if the new ``scope`` names none.
 
     Raises:
         NotFound: there is none.
@@ -60,7 +63,7 @@ def change(
         "tenant": tenant, "id": conversation_id,
         "title": None if title is None else storable(title),
         "scope": None if scope is None else Jsonb(scope),
-        "model": None if model is None else storable(model),
+        "model": None if model is None else storable(model), "keeps_space": keeps_space,
     }  # fmt: skip
     if connection.execute(sql.CHANGE, values).fetchone() is None:
         raise no_conversation(conversation_id)

@@ -67,11 +67,14 @@ class Asking:
     model: str | None = None
 
 
-def next_in(tenant: str, conversation_id: str) -> Add:
-    """Adds the next message of a conversation; creates the conversation where there is none."""
+def next_in(tenant: str, conversation_id: str, space: int | None = None) -> Add:
+    """Adds the next message of a conversation; creates the conversation where there is none.
+
+    It is then one of ``space``.
+    """
 
     def add(connection: Connected, new: NewMessage) -> tuple[NewMessage, AddedMessage]:
-        create(connection, tenant, conversation_id, "", {})
+        create(connection, tenant, conversation_id, "", {} if space is None else {"space": space})
         hold(connection, tenant, conversation_id)
         leaf = active_leaf(connection, tenant, conversation_id)
         return new, add_message(connection, tenant, conversation_id, new, leaf)
@@ -162,10 +165,12 @@ class Conversing:
             NeedsModel: it asks for code or a draft, and there is no model.
         """
         mode = asking.mode or self.settings.mode
-        model = await self._model_of(library, asking)
+        model, stored = await self._model_of(library, asking)
+        spaces = read_scope(stored | (asking.scope or {}), library.tenant).spaces
         question = Question(
-            asking.question, Scope(library.tenant), mode=mode, time_zone=asking.time_zone,
-            model=model,
+            asking.question, Scope(library.tenant, spaces=spaces).within(library.reach.spaces),
+            mode=mode,
+            time_zone=asking.time_zone, model=model,
         )  # fmt: skip
         answerer = await self.answering.answerer_of(question)
         llm = answerer.llm
@@ -191,17 +196,20 @@ class Conversing:
         self.turns.start(turn)
         return turn
 
-    async def _model_of(self, library: Library, asking: Asking) -> str | None:
+    async def _model_of(
+        self, library: Library, asking: Asking
+    ) -> tuple[str | None, dict[str, Any]]:
         """The name of the model that the question chooses, or its conversation where it is there.
 
-        Raises:
-            ModelNotAllowed: the question names one that may not be chosen.
+        With the conversation's scope, whose space may have chosen one too.
         """
         answerers = self.answering.answerers
         if asking.model is not None or answerers is None or len(answerers.by_name) == 1:
-            return asking.model
+            return asking.model, {}
         row = await library.data(conversations.MODEL, {"id": asking.conversation_id})
-        return row["model"] if row and row["model"] in answerers.by_name else None
+        if row is None:
+            return None, {}
+        return row["model"] if row["model"] in answerers.by_name else None, row["scope"]
 
     def _turn(
         self,

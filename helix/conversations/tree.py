@@ -78,13 +78,18 @@ def add_message(
         connection.execute(message_events.INTERRUPT_LATE, at | LATE)
         if _one(connection, sql.ANSWERING, at) is not None:
             raise Busy
-    scope = own_scope if new.scope is None else new.scope
+    scope = own_scope if new.scope is None else _in_space_of(own_scope) | new.scope
     connection.execute(sql.LEAVE_ACTIVE, at)
     added = _one(connection, sql.INSERT, at | _values(new, scope, parent_id))
     assert added is not None
     connection.execute(conversations.TOUCH, at)
     history = history_of(connection, tenant, conversation_id, parent_id)
     return AddedMessage(added["id"], parent_id, scope, history)
+
+
+def _in_space_of(scope: dict[str, Any]) -> dict[str, Any]:
+    """The part of a conversation's scope that holds for a question with a scope of its own."""
+    return {"space": scope["space"]} if "space" in scope else {}
 
 
 def _values(new: NewMessage, scope: dict[str, Any], parent_id: int | None) -> Row:

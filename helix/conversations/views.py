@@ -23,10 +23,12 @@ class Page:
     after: str | None = None
 
 
-async def list_conversations(library: Library, search: str = "", page: Page = Page()) -> Row:
+async def list_conversations(
+    library: Library, search: str = "", page: Page = Page(), space: int | None = None
+) -> Row:
     """``{"conversations": […], "next": cursor or None, "total"}``, those used last first.
 
-    ``search`` is a part of a title or of a question.
+    ``search`` is a part of a title or of a question, ``space`` the one that they were made in.
 
     Raises:
         BadRequest: the cursor is none of this list, or ``search`` holds control characters.
@@ -35,7 +37,7 @@ async def list_conversations(library: Library, search: str = "", page: Page = Pa
     wanted = check_text("q", search, 200)
     values = {
         "pattern": like_pattern(wanted) if wanted else None, "last_key": last_key,
-        "last_id": last_id, "limit": page.limit + 1,
+        "last_id": last_id, "limit": page.limit + 1, "space": space,
     }  # fmt: skip
     found = await library.all_data(conversations.LIST, values)
     counted = await library.data(conversations.COUNT, values)

@@ -40,11 +40,13 @@ class Reach:
     """The part of a tenant's data that somebody may read.
 
     ``owner`` names whose conversations are read beside those of nobody: ``person:`` or ``key:`` and
-    an id; empty where nobody is known.
+    an id; empty where nobody is known. ``edits``: a document may be changed that stands in these
+    spaces alone; None: every document that may be read.
     """
 
     spaces: Spaces = None
     owner: str = ""
+    edits: Spaces = None
 
 
 WHOLE = Reach()
@@ -114,6 +116,11 @@ class Scope:
         """The names of what narrows a search, for its statement."""
         conditions = (one.name(n) for n, one in enumerate(self.metadata))
         return (*(name for name, _ in self._fields()), *conditions)
+
+    @property
+    def space(self) -> int | None:
+        """The space whose documents it is about, where it is about those of one alone."""
+        return self.spaces[0] if self.spaces is not None and len(self.spaces) == 1 else None
 
     def within(self, spaces: Spaces) -> Scope:
         """This scope, of documents of these spaces alone."""

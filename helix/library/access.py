@@ -18,7 +18,7 @@ from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.connections import become
 from helix.storage.statements import compose as compose
-from helix.storage.statements.spaces import READABLE
+from helix.storage.statements.spaces import CHANGEABLE, READABLE
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -125,6 +125,15 @@ class Library:
         possible = [number for number in wanted if 0 <= number < 2**63]
         found = await self.all_data(READABLE, {"ids": possible})
         return wanted - {row["id"] for row in found}
+
+    async def unchangeable(self, ids: Iterable[int]) -> set[int]:
+        """Find those of ``ids``, which may be read, that may not be changed."""
+        edits = self.reach.edits
+        if edits is None:
+            return set()
+        wanted = set(ids)
+        values = {"ids": list(wanted), "edits": list(edits)}
+        return wanted - {row["id"] for row in await self.whole.all_data(CHANGEABLE, values)}
 
     async def change(self, action: Callable[[Connected], Result]) -> Result:
         """Run ``action`` in one transaction, in a thread; whatever it raises undoes all of it.

@@ -13,7 +13,12 @@ from helix.domain.scope import checked_tags
 from helix.errors import HelixError
 from helix.library.access import Library
 from helix.library.document_edits import edit_document
-from helix.library.documents import no_document, remove_document, tag_document
+from helix.library.documents import (
+    no_document,
+    not_editable,
+    remove_document,
+    tag_document,
+)
 from helix.library.reingestion import reread_all
 from helix.storage.connections import Connected
 from helix.storage.statements import documents as sql
@@ -58,18 +63,44 @@ async def change_readable(
     library: Library, ids: Sequence[int], action: Callable[[Connected, int], object]
 ) -> list[HelixError | None]:
     """``change_each`` of those that may be read; the others are as those that are not there."""
-    if library.reach.spaces is None:
-        return await library.change_each(ids, action)
-    hidden = await library.unreadable(ids)
-    read = [number for number in ids if number not in hidden]
-    outcomes = dict(zip(read, await library.whole.change_each(read, action), strict=True))
-    return [no_document(number) if number in hidden else outcomes[number] for number in ids]
+    return await _change_but(library, ids, await _hidden(library, ids), action)
+
+
+async def _change_own(
+    library: Library, ids: Sequence[int], action: Callable[[Connected, int], object]
+) -> list[HelixError | None]:
+    """``change_readable`` of those that may be changed."""
+    return await _change_but(library, ids, await _kept_from(library, ids), action)
+
+
+async def _change_but(
+    library: Library,
+    ids: Sequence[int],
+    problems: Mapping[int, HelixError],
+    action: Callable[[Connected, int], object],
+) -> list[HelixError | None]:
+    rest = [number for number in ids if number not in problems]
+    outcomes = dict(zip(rest, await library.whole.change_each(rest, action), strict=True))
+    return [problems[number] if number in problems else outcomes[number] for number in ids]
+
+
+async def _hidden(library: Library, ids: Sequence[int]) -> dict[int, HelixError]:
+    """The error of each that may not be read."""
+    hidden = set() if library.reach.spaces is None else await library.unreadable(ids)
+    return {number: no_document(number) for number in hidden}
+
+
+async def _kept_from(library: Library, ids: Sequence[int]) -> dict[int, HelixError]:
+    """The error of each that may not be changed."""
+    hidden = await _hidden(library, ids)
+    locked = await library.unchangeable(number for number in ids if number not in hidden)
+    return {**hidden, **{number: not_editable(number) for number in locked}}
 
 
 async def delete_documents(library: Library, ids: Sequence[int]) -> Report:
     """Delete each with all that only it used."""
     remove = partial(_remove, tenant=library.tenant)
-    return Report.of(ids, await change_readable(library, ids, remove))
+    return Report.of(ids, await _change_own(library, ids, remove))
 
 
 async def label_documents(
@@ -78,23 +109,23 @@ async def label_documents(
     """Take the labels ``remove`` from each, and give it those of ``add`` that it lacks."""
     same: set[int] = set()
     relabel = partial(_relabel, add=add, remove=remove, tenant=library.tenant, same=same)
-    return Report.of(ids, await change_readable(library, ids, relabel), same)
+    return Report.of(ids, await _change_own(library, ids, relabel), same)
 
 
 async def rename_documents(library: Library, titles: Mapping[int, str]) -> Report:
     """Give each its title, which it keeps when it is read again."""
     rename = partial(_rename, titles=titles, tenant=library.tenant)
-    return Report.of(list(titles), await change_readable(library, list(titles), rename))
+    return Report.of(list(titles), await _change_own(library, list(titles), rename))
 
 
 async def reread_documents(library: Library, ids: Sequence[int], web_imports: bool) -> Report:
     """Start one run for documents with kept bytes, and one for those fetched from the web."""
-    hidden = set() if library.reach.spaces is None else await library.unreadable(ids)
-    read = [number for number in ids if number not in hidden]
+    kept_from = await _kept_from(library, ids)
+    read = [number for number in ids if number not in kept_from]
     rereading = await library.whole.change(
         lambda connection: reread_all(connection, read, library.tenant, web_imports)
     )
-    problems = {**rereading.problems, **{number: no_document(number) for number in hidden}}
+    problems = {**rereading.problems, **kept_from}
     errors = {number: problems.get(number) for number in ids}
     return Report(
         {number: None if error is None else str(error) for number, error in errors.items()},

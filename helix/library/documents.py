@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from helix.domain.contract import OPEN_FILE
 from helix.library.access import Library, Row
-from helix.library.errors import NotFound
+from helix.library.errors import NotEditable, NotFound
 from helix.library.run_files import cancel_document
 from helix.storage.connections import Connected
 from helix.storage.objects import read_part
@@ -20,14 +20,25 @@ PART_BYTES = 2**20
 """Of a file that is downloaded, as much is in memory for each client that reads it slowly."""
 
 
-async def must_read(library: Library, document_id: int) -> None:
-    """Return where there is such a document that may be read, before it is changed as a whole.
+def not_editable(document_id: int) -> NotEditable:
+    """The error for a document that may be read only."""
+    return NotEditable(
+        f"document {document_id} stands in a space whose documents you may not change: where it"
+        " stands in one of yours too, take it out of that"
+    )
+
+
+async def must_change(library: Library, *document_ids: int) -> None:
+    """Return where there are such documents that may be changed.
 
     Raises:
-        NotFound: there is none.
+        NotFound: one is not there, or may not be read.
+        NotEditable: one may be read only.
     """
-    if await library.unreadable([document_id]):
-        raise no_document(document_id)
+    for number in sorted(await library.unreadable(document_ids)):
+        raise no_document(number)
+    for number in sorted(await library.unchangeable(document_ids)):
+        raise not_editable(number)
 
 
 async def get_document(library: Library, document_id: int, with_text: bool = True) -> Row:

@@ -12,6 +12,12 @@ class Conflict(HelixError):
     status = 409
 
 
+class NotEditable(HelixError):
+    """The document, or run, may be read and not be changed."""
+
+    status = 403
+
+
 class TooLarge(HelixError):
     """A file or a request is over its limit of bytes."""
 

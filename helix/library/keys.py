@@ -71,7 +71,8 @@ class KeyAccess:
 
     ``name`` is the key's, which may name a person; empty where it has none. A personal access
     token is that of ``person_id``, and has no scope that their role now has not. ``spaces`` are the
-    ids of the only spaces that it opens; None: all that it may.
+    ids of the only spaces that it opens, ``edits`` those whose documents it changes; None: all that
+    it may.
     """
 
     id: int | None
@@ -80,6 +81,7 @@ class KeyAccess:
     name: str = ""
     person_id: int | None = None
     spaces: Spaces = None
+    edits: Spaces = None
 
 
 def create_key(
@@ -189,9 +191,13 @@ async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
     if row["person_id"] is not None:  # at each use: their role may have changed
         scopes &= ROLE_SCOPES.get(row["role"], frozenset())
     spaces = None if row["space_ids"] is None else tuple(row["space_ids"])
+    edits = None if row["edits"] is None else tuple(row["edits"])
+    if "write" not in row["scopes"]:
+        edits = ()
     return KeyAccess(
-        int(row["id"]), str(row["tenant"]), scopes, str(row["name"]), row["person_id"], spaces
-    )
+        int(row["id"]), str(row["tenant"]), scopes, str(row["name"]), row["person_id"], spaces,
+        edits,
+    )  # fmt: skip
 
 
 def _hashed(secret: str) -> str:

@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.domain.metadata import MOST_KEYS
+from helix.domain.scope import Spaces
 from helix.errors import BadRequest
 from helix.library.document_list import DocumentFilter
 from helix.library.documents import no_document
@@ -33,11 +34,13 @@ def edit_metadata(
     tenant: str,
     filters: DocumentFilter = _ALL,
     ids: Sequence[int] | None = None,
+    edits: Spaces = None,
 ) -> Edited:
     """Merge ``patch`` into the metadata of the tenant's documents; None takes a key away.
 
     Of those that ``filters`` leave, or of those of them with ``ids``; all or none, inside the
-    caller's transaction. It stays when a document is read again.
+    caller's transaction. With ``edits`` of those that stand in no other space. It stays when a
+    document is read again.
 
     Raises:
         NotFound: a document of ``ids`` is not there.
@@ -46,6 +49,7 @@ def edit_metadata(
     values = filters.values() | {
         "tenant": tenant,
         "ids": None if ids is None else list(ids),
+        "edits": None if edits is None else list(edits),
         "set": Jsonb({key: value for key, value in patch.items() if value is not None}),
         "removed": [key for key, value in patch.items() if value is None],
         "patch": Jsonb(dict(patch)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,19 @@ from psycopg.rows import dict_row
 from helix.domain.prompt import defuse
 from helix.library.access import Connected, Library, LibraryStore, Row
 from helix.library.errors import Conflict, NotFound
-from helix.settings.prompts import BrokenPrompt, Override, Prompts, Template, template, templates
+from helix.settings.prompts import (
+    STYLE,
+    BrokenPrompt,
+    Override,
+    Prompts,
+    Template,
+    template,
+    templates,
+)
 from helix.storage.statements import prompts as sql
+from helix.storage.statements.spaces import STYLE_OF
+
+_logger = logging.getLogger(__name__)
 
 
 class PromptBook:
@@ -21,14 +33,18 @@ class PromptBook:
     def __init__(self, store: LibraryStore) -> None:
         self._store = store
 
-    async def of(self, tenant: str) -> Prompts:
-        """The prompts of ``tenant`` as they are now.
+    async def of(self, tenant: str, space: int | None = None) -> Prompts:
+        """The prompts of ``tenant`` as they are now, with the style of ``space``.
 
         Raises:
             StoreUnavailable: the database did not answer.
         """
-        rows = await self._store.of(tenant).fetch(sql.CURRENT, {"tenant": tenant})
-        return Prompts(_overrides(rows))
+        store = self._store.of(tenant)
+        rows = await store.fetch(sql.CURRENT, {"tenant": tenant})
+        if space is None:
+            return Prompts(_overrides(rows))
+        styles = await store.fetch(STYLE_OF, {"tenant": tenant, "id": space})
+        return Prompts(_overrides(rows), style=_usable(styles[0]["style"]) if styles else "")
 
     async def at(self, tenant: str, references: Sequence[Mapping[str, Any]]) -> Prompts:
         """The prompts that a receipt names, each of the version that it names.
@@ -43,6 +59,15 @@ class PromptBook:
             "versions": [each["version"] for each in tenant_versions],
         }
         return Prompts(_overrides(await self._store.of(tenant).fetch(sql.NAMED, values)))
+
+
+def _usable(style: str) -> str:
+    """The style of a space, if it may stand in a prompt: it may have been stored unchecked."""
+    try:
+        return checked_text(STYLE, style) if style else ""
+    except BrokenPrompt as error:
+        _logger.warning("the style of a space is passed over: %s", error)
+        return ""
 
 
 def _overrides(rows: Sequence[Row]) -> dict[str, Override]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from helix.domain.contract import ENDED_RUN
 from helix.library.access import Library, Row
-from helix.library.errors import NotFound
+from helix.library.errors import NotEditable, NotFound
 from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import cancel_run
 from helix.storage.statements import run_progress as sql
+from helix.storage.statements.spaces import OTHERS_RUN
 
 POLL_SECONDS = 0.25
 _BATCH = 1000
@@ -76,9 +77,15 @@ async def stop_run(library: Library, run_id: int) -> str:
 
     Raises:
         NotFound: there is none of this id.
+        NotEditable: it is of documents that may be read only.
     """
     if library.reach.spaces is not None:
         await get_run(library, run_id, 1)  # of others it is not told that they are there
+    if library.reach.edits is not None:
+        values = {"run": run_id, "edits": list(library.reach.edits)}
+        found = await library.whole.data(OTHERS_RUN, values)
+        if found and found["others"]:
+            raise NotEditable(f"run {run_id} is of documents that you may not change")
     status = await library.whole.change(
         lambda connection: cancel_run(connection, run_id, library.tenant)
     )

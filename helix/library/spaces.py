@@ -7,10 +7,11 @@ Who may change a space is decided by whoever calls: here it is changed in the ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg.errors import CheckViolation, UniqueViolation
+from psycopg.rows import class_row
 
 from helix.domain.scope import LIBRARY_SPACE, Spaces
 from helix.errors import BadRequest
@@ -23,21 +24,37 @@ if TYPE_CHECKING:  # helix.library.access loads what a list of keys need not
 
 SpaceRole = Literal["reader", "editor"]
 """To read the documents of a space; to change them and which stand in it too."""
+MemberKind = Literal["people", "groups"]
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person, by their address, or a group, by its name, that a space is given to."""
+    """A person, by their address or id, or a group, by its name or id, that a space is given to."""
 
     person: str | None = None
     group: str | None = None
+    person_id: int | None = None
+    group_id: int | None = None
 
-    def values(self) -> dict[str, str | None]:
+    def values(self) -> dict[str, str | int | None]:
         """The values that statements bind."""
-        return {"person": self.person, "group": self.group}
+        return asdict(self)
 
     def __str__(self) -> str:
-        return self.person or f"the group {self.group}"
+        if self.person or self.person_id:
+            return self.person or f"the person {self.person_id}"
+        return f"the group {self.group or self.group_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceMember:
+    """A member of a space as it is listed: ``kind`` is ``people`` or ``groups``."""
+
+    kind: MemberKind
+    id: int
+    name: str
+    email: str
+    role: SpaceRole
 
 
 LONGEST_NAME = 100
@@ -150,8 +167,17 @@ def _checked(about: Mapping[str, Any]) -> dict[str, Any]:
     if "name" in checked:
         checked["name"] = checked_name(checked["name"])
     if "style" in checked:
-        checked["style"] = check_text("style", checked["style"], LONGEST_STYLE)
+        checked["style"] = _checked_style(checked["style"])
     return checked
+
+
+def _checked_style(text: str) -> str:
+    from helix.library.prompt_versions import checked_text  # it loads LlamaIndex
+    from helix.settings.prompts import STYLE
+
+    if len(text) > LONGEST_STYLE:
+        raise BadRequest(f"style has {len(text)} characters; the limit is {LONGEST_STYLE}")
+    return checked_text(STYLE, text)
 
 
 def _taken(name: str) -> Conflict:
@@ -210,6 +236,26 @@ def let_out(connection: Connected, tenant: str, space: int, who: Member) -> None
 def members_of(connection: Connected, tenant: str, space: int) -> list[tuple[str, SpaceRole]]:
     """The people, by their address, and the groups that a space is given to, with their roles."""
     return connection.execute(sql.MEMBERS, {"tenant": tenant, "id": space}).fetchall()
+
+
+def list_members(connection: Connected, tenant: str, space: int) -> list[SpaceMember]:
+    """The people and then the groups that a space is given to."""
+    with connection.cursor(row_factory=class_row(SpaceMember)) as cursor:
+        return cursor.execute(sql.LIST_MEMBERS, {"tenant": tenant, "id": space}).fetchall()
+
+
+def role_of(connection: Connected, tenant: str, space: int, who: Member) -> SpaceRole | None:
+    """The role that ``who``, named by an id, was given in a space; None: it is not theirs."""
+    values = {"tenant": tenant, "id": space, **who.values()}
+    row = connection.execute(sql.ROLE_OF_MEMBER, values).fetchone()
+    return None if row is None else row[0]
+
+
+def is_editor(connection: Connected, tenant: str, space: int, person_id: int) -> bool:
+    """True if a space was given to a person as its editor, by themselves or in a group."""
+    values = {"tenant": tenant, "id": space, "person": person_id}
+    row = connection.execute(sql.IS_EDITOR, values).fetchone()
+    return row is not None and bool(row[0])
 
 
 def readable_by(connection: Connected, tenant: str, person_id: int, role: str) -> Spaces:

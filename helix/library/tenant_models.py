@@ -1,4 +1,4 @@
-"""The model that answers a tenant's questions which choose none, as the database has it."""
+"""The models that answer a tenant's questions which choose none, as the database has them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ class TenantModels:
         """
         rows = await self._store.of(tenant).fetch(sql.MODEL, {"tenant": tenant})
         return str(rows[0]["model"]) if rows and rows[0]["model"] else None
+
+    async def usual(self, tenant: str, space: int | None) -> list[str]:
+        """The names of the models that ``space`` and ``tenant`` have chosen, that first.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        values = {"tenant": tenant, "space": space}
+        return [str(row["model"]) for row in await self._store.of(tenant).fetch(sql.MODELS, values)]
 
 
 def model_in(connection: Connected, tenant: str) -> str | None:

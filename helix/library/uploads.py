@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 
 from psycopg import Cursor
@@ -35,7 +36,8 @@ class Upload:
 
     ``title`` and ``source_uri`` are what the client asked for, and ``space`` the space that it is
     to stand in, None: wherever it stands, or the library. It is compared with documents of the
-    spaces ``sees`` alone: of others nobody is to learn that they have these bytes. ``data`` gives
+    spaces ``sees`` alone: of others nobody is to learn that they have these bytes, or to change
+    them. ``data`` gives
     the bytes; they are read when they are stored, so that one file at a time is in memory.
     """
 
@@ -113,14 +115,17 @@ def _existing_document(cursor: Cursor[Row], upload: Upload, tenant: str) -> Row 
     row = cursor.execute(sql.UNDER_WAY, values).fetchone()
     if row is None:
         row = cursor.execute(sql.STORED, values).fetchone()
-        if row is None or row["status"] != "ready":
+        if row is None or (row["own"] and row["status"] != "ready"):
             return None
-        # an upload of other bytes that waits to replace it came before this one
-        cancel_document(cursor.connection, row["id"], REPLACED, tenant)
-        _keep(cursor, upload, row, tenant)
-    if upload.tags is not None:
-        tag_document(cursor.connection, row["id"], upload.tags, tenant)
-    give_metadata(cursor.connection, tenant, row["source_uri"], upload.metadata)
+        if row["own"]:
+            # an upload of other bytes that waits to replace it came before this one
+            cancel_document(cursor.connection, row["id"], REPLACED, tenant)
+            _keep(cursor, upload, row, tenant)
+        row.pop("unkept", None)
+    if row.pop("own"):
+        if upload.tags is not None:
+            tag_document(cursor.connection, row["id"], upload.tags, tenant)
+        give_metadata(cursor.connection, tenant, row["source_uri"], upload.metadata)
     if upload.space is not None:
         place_document(cursor.connection, row["id"], tenant=tenant, add=[upload.space])
     return {**row, "duplicate": True}
@@ -161,6 +166,9 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
     failed = cursor.execute(sql.STORED, values).fetchone()  # a ready one would be known
     values["source_uri"] = failed["source_uri"] if failed else upload.uri
     before = cursor.execute(sql.BEFORE, values).fetchone()
+    if before and not before["own"]:  # of a space where nothing may be changed, nor be found
+        values["source_uri"] = f"{UPLOADED}{token_hex(8)}/{upload.name}"
+        before = None
     if before:
         cancel_document(connection, before["id"], REPLACED, tenant)
     keep_bytes(connection, tenant, upload.content_hash, upload.data())

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import State
 
 from helix.answering.reading_right import ReadingRight
-from helix.domain.scope import DEFAULT_TENANT, Reach, Spaces, tenant_name, within_both
+from helix.domain.scope import DEFAULT_TENANT, Reach, Scope, Spaces, tenant_name, within_both
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
@@ -29,7 +29,7 @@ from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
-from helix.serving.key_scopes import ScopeMissing, needed_scope, public_part
+from helix.serving.key_scopes import IN_SPACES, ScopeMissing, needed_scope, public_part
 from helix.serving.session_cookie import secret_of, session_of
 from helix.settings import Public
 
@@ -65,9 +65,10 @@ class Caller:
     does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
     none, as without keys. ``person_id`` is whose ``session`` or personal access token it is, who is
     then the learner. ``spaces`` are those whose documents it may read, of which ``asked`` is what
-    the request is about; None: all. ``state`` is the request's: its ``caller``, and what it
-    changed, are for the audit log. ``renewed`` gives the caller as it is now: None, if nobody is
-    let in by the same key any more; where it is None, nobody is kept out.
+    the request is about, and ``edits`` those whose documents it may change; None: all. ``state`` is
+    the request's: its ``caller``, and what it changed, are for the audit log. ``renewed`` gives the
+    caller as it is now: None, if nobody is let in by the same key any more; where it is None,
+    nobody is kept out.
     """
 
     services: Services
@@ -81,6 +82,7 @@ class Caller:
     state: State = field(default_factory=State)
     spaces: Spaces = None
     asked: Spaces = None
+    edits: Spaces = None
     renewed: Callable[[], Awaitable[Caller | None]] | None = None
 
     @property
@@ -94,7 +96,17 @@ class Caller:
     @property
     def reach(self) -> Reach:
         """The part of the tenant's data that it may read, and that the request is about."""
-        return Reach(within_both(self.spaces, self.asked), self.owner)
+        return Reach(within_both(self.spaces, self.asked), self.owner, self.edits)
+
+    @property
+    def scope(self) -> Scope:
+        """The documents that a question is about which says no more."""
+        return Scope(self.tenant, spaces=self.reach.spaces)
+
+    @property
+    def asked_space(self) -> int | None:
+        """The one space that the request names; None: it names none."""
+        return self.asked[0] if self.asked else None
 
     @property
     def library(self) -> Library:
@@ -119,16 +131,38 @@ class Caller:
 
         return ReadingRight(holds)
 
-    def writable_space(self) -> int:
+    async def reads_the_same(self) -> bool:
+        """True while it may read what it could when the request came."""
+        now = self if self.renewed is None else await self.renewed()
+        return (
+            now is not None
+            and now.tenant == self.tenant
+            and replace(now, asked=self.asked).reach.spaces == self.reach.spaces
+        )
+
+    def writable_space(self) -> int | None:
         """The space that what it brings is to stand in: the one asked for, or its first.
 
+        None: wherever it stands, or the library.
+
         Raises:
-            OtherSpace: it may read none.
+            OtherSpace: it may put documents into none, or not into this one.
         """
-        spaces = self.reach.spaces
+        spaces = within_both(self.edits, self.asked)
+        if spaces is None:
+            return None
         if not spaces:
-            raise OtherSpace("there is no space that you may put documents into")
+            here = "this space" if self.edits else "any space"
+            raise OtherSpace(f"you may not put documents into {here}")
         return min(spaces)
+
+    def may_edit(self, space: int) -> bool:
+        """True if it may change the documents of a space that it may read."""
+        return self.edits is None or space in self.edits
+
+    def placed(self, scope: dict[str, Any]) -> dict[str, Any]:
+        """The stored ``scope`` of what is made in the space that the request names."""
+        return scope if self.asked_space is None else {"space": self.asked_space, **scope}
 
     async def in_space(self, named: str | int | None) -> Caller:
         """The caller of a request about the space of this id or name alone; None: it names none.
@@ -171,11 +205,15 @@ class Caller:
 
 
 async def authenticate(
-    request: Request, scope: KeyScope | None, public: Public | None = None
+    request: Request,
+    scope: KeyScope | None,
+    public: Public | None = None,
+    in_spaces: bool = False,
 ) -> Caller:
     """The caller, by the request's headers and address alone; ``request.state.caller`` too.
 
-    Its key has ``scope``, if one is needed. Where HELIX_PUBLIC has ``public``, a request without a
+    Its key has ``scope``, if one is needed; with ``in_spaces`` an editor of a space does without.
+    Where HELIX_PUBLIC has ``public``, a request without a
     key is nobody's.
 
     Raises:
@@ -191,9 +229,9 @@ async def authenticate(
     elif public in services.settings.public and not _shows_anything(request, services):
         caller = Caller(services, NOBODY, keyed=True, state=request.state)
     elif services.settings.auth == "accounts" and "authorization" not in request.headers:
-        caller = await _signed_in(request, services, scope)
+        caller = await _signed_in(request, services, scope, in_spaces)
     else:
-        caller = await _key_holder(request, services, scope)
+        caller = await _key_holder(request, services, scope, in_spaces)
     request.state.caller = caller
     named = request.query_params.getlist("tenant_id")
     if len(set(named)) > 1:
@@ -216,7 +254,9 @@ def _shows_anything(request: Request, services: Services) -> bool:
     return "authorization" in request.headers or bool(signed_in)
 
 
-async def _signed_in(request: Request, services: Services, scope: KeyScope | None) -> Caller:
+async def _signed_in(
+    request: Request, services: Services, scope: KeyScope | None, in_spaces: bool
+) -> Caller:
     session = await session_of(request, services)
     if session is None:
         raise HTTPException(401, _SIGN_IN, {"WWW-Authenticate": _CHALLENGE})
@@ -228,12 +268,12 @@ async def _signed_in(request: Request, services: Services, scope: KeyScope | Non
     caller = Caller(
         services, session.tenant, keyed=True, learner=learner_of(session.person_id),
         person_id=session.person_id, session=session, state=request.state,
-        spaces=session.spaces, renewed=renewed,
+        spaces=session.spaces, edits=session.edits, renewed=renewed,
     )  # fmt: skip
     request.state.caller = caller
     recorder: AccessRecorder = request.state.recorder
     recorder.record_session_use(session.id)
-    if scope is not None and scope not in ROLE_SCOPES[session.role]:
+    if not _opens(scope, ROLE_SCOPES[session.role], in_spaces and session.edits != ()):
         request.state.refused_for = f"scope {scope}"
         raise ScopeMissing(
             f"your role in {session.tenant}, {session.role}, lacks the scope {scope}, which this"
@@ -242,12 +282,19 @@ async def _signed_in(request: Request, services: Services, scope: KeyScope | Non
     return caller
 
 
+def _opens(scope: KeyScope | None, scopes: Collection[str], in_spaces: bool) -> bool:
+    """True for whoever has the scope, and for an editor of spaces where that is enough."""
+    return scope is None or scope in scopes or in_spaces
+
+
 def learner_of(person_id: int) -> str:
     """The learner that a person is, by whatever they come in."""
     return f"person {person_id}"
 
 
-async def _key_holder(request: Request, services: Services, scope: KeyScope | None) -> Caller:
+async def _key_holder(
+    request: Request, services: Services, scope: KeyScope | None, in_spaces: bool
+) -> Caller:
     opened = await access_of_key(services.store, _bearer_token(request))
     if opened is None:
         raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
@@ -259,13 +306,13 @@ async def _key_holder(request: Request, services: Services, scope: KeyScope | No
     learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=learner,
                     person_id=opened.person_id, state=request.state, spaces=opened.spaces,
-                    renewed=renewed)  # fmt: skip
+                    edits=opened.edits, renewed=renewed)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     overload: Overload = request.state.overload
     overload.early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)
     recorder: AccessRecorder = request.state.recorder
     recorder.record_key_use(opened.id, opened.tenant, address_of(request.scope))
-    if scope is not None and scope not in opened.scopes:
+    if not _opens(scope, opened.scopes, in_spaces and opened.edits != ()):
         request.state.refused_for = f"scope {scope}"
         raise ScopeMissing(
             f"this API key lacks the scope {scope}, which this needs: `helix keys set` adds it"
@@ -294,9 +341,10 @@ class ApiRoute(APIRoute):
         """The handler, behind authentication and the limit."""
         handler, limit = super().get_route_handler(), self.max_body_bytes
         scope, public = needed_scope(self.methods or (), self.path), public_part(self.path)
+        in_spaces = all((method, self.path) in IN_SPACES for method in self.methods or ())
 
         async def authenticated(request: Request) -> Response:
-            await authenticate(request, scope, public)
+            await authenticate(request, scope, public, in_spaces)
             if any("\0" in str(value) for value in request.path_params.values()):
                 raise BadRequest("the address holds a null character, which no id has")
             if limit is not None:

@@ -2,7 +2,8 @@
 
 ``create_app`` stops at a route that is not in it. What a route does with a key that has the scope
 is its own affair; whose documents it is about, the key says. A person's role is a set of scopes
-(ROLE_SCOPES of helix/library/keys.py); the routes of accounts are for people alone.
+(ROLE_SCOPES of helix/library/keys.py); in a space somebody may have more (IN_SPACES). The routes of
+accounts are for people alone.
 """
 
 from __future__ import annotations
@@ -139,6 +140,19 @@ NEEDED: Mapping[Route, KeyScope | None] = {
     ("GET", "/docs"): ANY_KEY,
     ("GET", "/openapi.json"): ANY_KEY,
 }
+IN_SPACES: frozenset[Route] = frozenset((
+    ("POST", "/v1/documents"),
+    ("POST", "/v1/documents/samples"),
+    ("POST", "/v1/documents/batch"),
+    ("POST", "/v1/documents/metadata"),
+    ("PATCH", "/v1/documents/{document_id}"),
+    ("DELETE", "/v1/documents/{document_id}"),
+    ("POST", "/v1/documents/{document_id}/reingest"),
+    ("POST", "/v1/runs/{run_id}/cancel"),
+    ("POST", "/v1/spaces/{space_id}/documents"),
+    ("POST", "/v1/conversations/{conversation_id}/attachments/{document_id}/library"),
+))  # fmt: skip
+"""Routes that whoever is an editor of a space opens too, for the documents of such spaces alone."""
 Standing = Literal["anybody", "person", "owner"]
 """The need of a route for people: none, a session, or that of an owner of the tenant."""
 PEOPLE_ONLY: Mapping[Route, Standing] = {
@@ -166,6 +180,9 @@ PEOPLE_ONLY: Mapping[Route, Standing] = {
     ("GET", "/v1/invitations"): "owner",
     ("POST", "/v1/invitations"): "owner",
     ("DELETE", "/v1/invitations/{invitation_id}"): "owner",
+    ("GET", "/v1/spaces/{space_id}/members"): "person",
+    ("PUT", "/v1/spaces/{space_id}/members/{kind}/{member_id}"): "person",
+    ("DELETE", "/v1/spaces/{space_id}/members/{kind}/{member_id}"): "person",
     ("GET", "/v1/groups"): "person",
     ("POST", "/v1/groups"): "owner",
     ("DELETE", "/v1/groups/{group_id}"): "owner",

@@ -85,15 +85,20 @@ def order_set(connection: Connected, tenant: str, new: NewSet) -> int:
 
 
 async def list_sets(
-    library: Library, kind: Kind | None = None, limit: int = 50, after: str | None = None
+    library: Library,
+    kind: Kind | None = None,
+    limit: int = 50,
+    after: str | None = None,
+    space: int | None = None,
 ) -> Row:
-    """``{"sets": […], "next": cursor or None}``, newest first.
+    """``{"sets": […], "next": cursor or None}``, newest first; of ``space``, where one is named.
 
     Raises:
         BadRequest: the cursor is none of this list.
     """
     last = decode_cursor(after, int)[0] if after is not None else None
-    rows = await library.all_data(sql.LIST, {"kind": kind, "last": last, "limit": limit + 1})
+    values = {"kind": kind, "last": last, "limit": limit + 1, "space": space}
+    rows = await library.all_data(sql.LIST, values)
     page, more = rows[:limit], len(rows) > limit
     return {
         "sets": list(map(_with_title, page)),

@@ -43,8 +43,8 @@ OF_CONVERSATIONS = {"messages", "message_events", "conversation_images"}
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
     "lexical_chunks", "forget_in_answers", "forget_in_messages", "record_removals",
-    "document_counts", "check_spaces", "leave_space", "readable_spaces", "item_is_readable",
-    "are_readable",
+    "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",
+    "item_is_readable", "are_readable",
 }  # fmt: skip
 
 _OURS = """

@@ -32,7 +32,7 @@ class SessionAccess:
     """The access that a session gives: to ``tenant``, for what ``role`` allows.
 
     ``csrf`` is known to pages of this server alone. ``spaces`` are those whose documents may be
-    read; None: all.
+    read, ``edits`` those whose documents may be changed; None: all.
     """
 
     id: int
@@ -43,6 +43,7 @@ class SessionAccess:
     email: str
     csrf: str
     spaces: Spaces = None
+    edits: Spaces = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,9 @@ async def access_of_session(
     rows = await store.fetch(sql.OPENED, {"hashed": hashed, "idle": idle})
     if not rows:
         return None
-    spaces = rows[0]["spaces"]
-    return SessionAccess(**rows[0] | {"spaces": None if spaces is None else tuple(spaces)})
+    given = {name: rows[0][name] for name in ("spaces", "edits")}
+    ids = {name: None if value is None else tuple(value) for name, value in given.items()}
+    return SessionAccess(**rows[0] | ids)
 
 
 def end_session(connection: Connected, secret: str) -> tuple[str, str] | None:

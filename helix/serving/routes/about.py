@@ -22,13 +22,13 @@ async def about(caller: CurrentCaller) -> dict[str, Any]:
     can be made text (`POST /v1/transcribe`). `study`: whether there are quizzes, cards, workshops,
     maps and progress (HELIX_STUDY). `mode`: how a question is answered that does not say.
     `models`: those that a question may choose, that of HELIX_LLM first; `model`: the name of the
-    one that answers where a question chooses none. One that is `quotes_only` is no model: its
-    answers are quoted by rules.
+    one that answers where a question chooses none, in `space` if the address names one. One that
+    is `quotes_only` is no model: its answers are quoted by rules.
     """
     services = caller.services
     answerers = services.answering.answerers
     assert answerers is not None
-    model = await answerers.name_of(None, caller.tenant)
+    model = await answerers.name_of(None, caller.tenant, caller.scope.space)
     return {
         "tenant": caller.tenant,
         "auth": services.settings.auth,

@@ -21,6 +21,7 @@ from helix.library.batches import (
     reread_documents,
 )
 from helix.library.document_list import DocumentFilter
+from helix.library.documents import must_change
 from helix.library.metadata import edit_metadata
 from helix.library.pagination import check_text
 from helix.serving.authentication import ApiRoute, CurrentCaller
@@ -96,11 +97,12 @@ async def metadata(caller: CurrentCaller, wanted: Narrowed, asked: MetadataChang
     if asked.ids is None and wanted == DocumentFilter():
         raise BadRequest("no documents are named: send ids, or filters in the address")
     library = caller.library
-    edited = await library.change(
-        partial(
-            edit_metadata, patch=patch, tenant=library.tenant, filters=wanted, ids=asked.ids
-        )
-    )  # fmt: skip
+    if asked.ids is not None and caller.edits is not None:
+        await must_change(library, *asked.ids)
+    edited = await library.change(partial(
+        edit_metadata, patch=patch, tenant=library.tenant, filters=wanted, ids=asked.ids,
+        edits=caller.edits,
+    ))  # fmt: skip
     caller.changed(f"metadata of {edited.changed} documents" if edited.changed else "")
     return {"matched": edited.matched, "changed": edited.changed}
 

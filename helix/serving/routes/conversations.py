@@ -115,7 +115,7 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
     caller = caller.for_tenant(new.tenant_id)
     library = caller.library
     conversation_id = new_id() if new.id is None else checked_id(new.id)
-    title, scope = new.checked_title() or "", await new.scope(caller) or {}
+    title, scope = new.checked_title() or "", caller.placed(await new.scope(caller) or {})
     model = new.checked_model(caller.services.choices) or ""
     made = await library.change(
         lambda connection: create(connection, library.tenant, conversation_id, title, scope, model)
@@ -166,8 +166,9 @@ async def conversations(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Response:
-    """A page of them, those used last first."""
-    return TextJson(await list_conversations(caller.library, q, Page(limit, after)))
+    """A page of them, those used last first; of those made in `space`, if it is named."""
+    page = Page(limit, after)
+    return TextJson(await list_conversations(caller.library, q, page, caller.asked_space))
 
 
 @router.get(
@@ -210,7 +211,8 @@ async def change_conversation(
 
     def all_at_once(connection: Any) -> None:
         if any(each is not None for each in (title, scope, model)):
-            change(connection, library.tenant, conversation_id, title, scope, model)
+            keeps = "space" not in changed.model_fields_set
+            change(connection, library.tenant, conversation_id, title, scope, model, keeps)
         if active is not None:
             switch(connection, library.tenant, conversation_id, active)
 

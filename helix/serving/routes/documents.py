@@ -23,7 +23,7 @@ from helix.library.documents import (
     get_chunk,
     get_document,
     get_file,
-    must_read,
+    must_change,
     remove_document,
 )
 from helix.library.pagination import check_text
@@ -137,7 +137,7 @@ async def change(caller: CurrentCaller, document_id: int, changed: DocumentChang
     """
     library = caller.for_tenant(changed.tenant_id).library
     changes = changed.changes()
-    await must_read(library, document_id)
+    await must_change(library, document_id)
     await library.whole.change(
         partial(edit_document, document_id=document_id, changes=changes, tenant=library.tenant)
     )
@@ -151,7 +151,7 @@ async def change(caller: CurrentCaller, document_id: int, changed: DocumentChang
 async def delete(caller: CurrentCaller, document_id: int) -> Response:
     """Delete it with its text, chunks, vectors and file: all of it, or nothing when that fails."""
     library = caller.library
-    await must_read(library, document_id)
+    await must_change(library, document_id)
     remove = partial(remove_document, document_id=document_id, tenant=library.tenant)
     await library.whole.change(remove)
     return Response(status_code=204)
@@ -166,7 +166,7 @@ async def delete(caller: CurrentCaller, document_id: int) -> Response:
 async def reingest(caller: CurrentCaller, document_id: int) -> Row:
     """Start a run over the stored bytes; the document stays readable meanwhile."""
     library = caller.library
-    await must_read(library, document_id)
+    await must_change(library, document_id)
     run_id = await library.whole.change(
         partial(reread, document_id=document_id, tenant=library.tenant)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -15,11 +16,13 @@ from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.change_feed import changes
 from helix.library.document_list import matching_ids, summarise
-from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.disconnects import event_stream
 from helix.serving.document_filters import Narrowed
 
 _MOST_IDS = 10_000
+LOOK_SECONDS = 2.0
+"""Time between two looks at what the follower of a library may read."""
 _EVENTS = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     'event: library\ndata: {"documents":12,"version":"81…","runs":[7]}\n\n'
 )}}  # fmt: skip
@@ -57,11 +60,38 @@ async def events(
 ) -> Response:
     """Send the state of the library now, and again after each change, whoever makes it.
 
-    `version` differs where any document does; `runs` are those under way.
+    `version` differs where any document does; `runs` are those under way. The stream ends where the
+    caller may read other spaces than at its beginning: follow it again.
     """
     events = changes(caller.library)
     first = await anext(events)  # while there can still be an error instead of a stream
-    return event_stream(_frames(first, events, most), release=events.aclose, endless=True)
+    following = _while_readable(caller, events)
+
+    async def release() -> None:
+        await following.aclose()
+        await events.aclose()
+
+    return event_stream(_frames(first, following, most), release, endless=True)
+
+
+async def _while_readable(
+    caller: Caller, events: AsyncGenerator[Row, None]
+) -> AsyncGenerator[Row, None]:
+    """``events``, until the caller may read something else than when they began."""
+    coming: asyncio.Task[Row] | None = None
+    try:
+        while True:
+            coming = coming or asyncio.create_task(anext(events))
+            done, _ = await asyncio.wait((coming,), timeout=LOOK_SECONDS)
+            if not await caller.reads_the_same():
+                return
+            if done:
+                yield coming.result()
+                coming = None
+    finally:
+        if coming is not None:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
 
 
 async def _frames(
@@ -74,6 +104,8 @@ async def _frames(
         while most is None or count < most:
             yield _frame(await anext(events))
             count += 1
+    except StopAsyncIteration:
+        return
     except HelixError as error:
         _logger.warning("stream cut: %s", error)
 

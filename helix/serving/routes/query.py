@@ -16,7 +16,7 @@ from helix.conversations.names import id_of
 from helix.conversations.questions import Asking, next_in
 from helix.overload.entry import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
-from helix.serving.authentication import CurrentCaller
+from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import QueryRequest, json_body, query_request, stored_scope
 from helix.serving.query_route import QueryRoute
@@ -53,7 +53,7 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     named = asked.conversation_id is not None
     caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
     if asked.conversation_id:
-        return await answer_turn(request, caller, _asking(asked, caller.tenant))
+        return await answer_turn(request, caller, _asking(asked, caller))
     scope = asked.scope(caller.tenant).within(caller.reach.spaces)
     answering = AnswerRequest(
         services.answering,
@@ -80,13 +80,13 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     return TextJson(answer, headers=headers)
 
 
-def _asking(asked: QueryRequest, tenant: str) -> Asking:
+def _asking(asked: QueryRequest, caller: Caller) -> Asking:
     """The question as the next of its conversation, which begins with it where there is none."""
     conversation_id = id_of(asked.conversation_id or "")
     narrowed = asked.document_ids is not None or asked.filters is not None
-
+    add = next_in(caller.tenant, conversation_id, caller.asked_space)
     return Asking(
-        conversation_id, next_in(tenant, conversation_id), asked.question,
+        conversation_id, add, asked.question,
         stored_scope(asked.document_ids, asked.filters) if narrowed else None,
         asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
         wait=True, with_ids=False, named=asked.conversation_id or "", mode=asked.mode,

@@ -21,6 +21,7 @@ from helix.library.spaces import (
     place_document,
     space_of,
 )
+from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller, OtherSpace
 from helix.serving.routes.batches import report_json
 
@@ -59,15 +60,20 @@ class Placing(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     add: Ids = []
-    move: Ids = Field([], description="They stand in no other space afterwards that you may read")
+    move: Ids = Field([], description="They stand in no other space afterwards that you may edit")
     remove: Ids = Field([], description="They stay in the other spaces that they stand in")
     tenant_id: str | None = None
 
 
 @router.get("", summary="List spaces")
 async def spaces(caller: CurrentCaller) -> JSONResponse:
-    """List those whose documents may be read; the library, which every tenant has, has the id 0."""
-    return JSONResponse({"spaces": await list_spaces(caller.library, caller.reach.spaces)})
+    """List those whose documents may be read; the library, which every tenant has, has the id 0.
+
+    `edits`: whoever asks may change the documents of it.
+    """
+    found = await list_spaces(caller.library, caller.reach.spaces)
+    told = [row | {"edits": caller.may_edit(row["id"])} for row in found]
+    return JSONResponse({"spaces": told})
 
 
 @router.post("", summary="Make a space", status_code=201)
@@ -76,6 +82,7 @@ async def make(caller: CurrentCaller, new: NewSpace) -> JSONResponse:
     caller = caller.for_tenant(new.tenant_id)
     _require_whole(caller)
     library, about = caller.library, new.changes()
+    _check_model(caller, about)
     name = about.pop("name")
 
     def add(connection: Connected) -> int:
@@ -92,6 +99,7 @@ async def change(caller: CurrentCaller, space_id: int, changed: SpaceChange) -> 
     caller = caller.for_tenant(changed.tenant_id)
     await _must_change(caller, space_id)
     library, changes = caller.library, changed.changes()
+    _check_model(caller, changes)
     if not changes:
         raise BadRequest("nothing to change: send name, everyone, model or style")
     await library.change(
@@ -117,6 +125,8 @@ async def place(caller: CurrentCaller, space_id: int, placing: Placing) -> Row:
     """
     caller = caller.for_tenant(placing.tenant_id)
     space = await space_of(caller.library, space_id, caller.spaces)
+    if not caller.may_edit(space):
+        raise OtherSpace("you may read this space, and not change what stands in it")
     ids = [*placing.add, *placing.move, *placing.remove]
     if not 0 < len(ids) <= MOST:
         raise BadRequest(f"{len(ids)} documents; a request has 1 to {MOST} in add, move and remove")
@@ -128,7 +138,7 @@ async def place(caller: CurrentCaller, space_id: int, placing: Placing) -> Row:
         add: tuple[int, ...] = () if document_id in taken else (space,)
         leaves: Spaces = (space,) if document_id in taken else ()
         if document_id in moved:
-            leaves = caller.spaces
+            leaves = caller.edits
         place_document(connection, document_id, tenant=library.tenant, add=add, remove=leaves)
 
     report = Report.of(ids, await change_readable(library, ids, placed))
@@ -153,6 +163,12 @@ async def _must_change(caller: Caller, space: int) -> None:
     _require_whole(caller)
 
 
+def _check_model(caller: Caller, about: Row) -> None:
+    """Return where the model, if one is named, may be chosen; raises ModelNotAllowed."""
+    if about.get("model"):
+        named(caller.services.choices, about["model"])
+
+
 async def _told(caller: Caller, space: int) -> Row:
     (row,) = await list_spaces(caller.library, (space,))
-    return row
+    return row | {"edits": caller.may_edit(space)}

@@ -114,7 +114,7 @@ async def _resumable(
     name, text = id_of(asked.id), questions[-1]
     text = (await last_message(request, caller, text, name)).question
     asking = Asking(
-        name, partial(_add, tenant=caller.tenant, name=name, before=len(questions) - 1), text,
+        name, partial(_add, caller=caller, name=name, before=len(questions) - 1), text,
         stored or None, asked.top_k, wait=True, named=asked.id, mode=asked.mode,
         time_zone=asked.time_zone or "UTC", model=asked.model,
     )  # fmt: skip
@@ -125,13 +125,14 @@ async def _resumable(
 
 
 def _add(
-    connection: Connected, new: NewMessage, tenant: str, name: str, before: int
+    connection: Connected, new: NewMessage, caller: Caller, name: str, before: int
 ) -> tuple[NewMessage, AddedMessage]:
     """Add ``new`` below the message of the active path that has ``before`` - 1 before it.
 
     So a question that is asked again, or another in its place, becomes a sibling.
     """
-    create(connection, tenant, name, "", {})
+    tenant = caller.tenant
+    create(connection, tenant, name, "", caller.placed({}))
     hold(connection, tenant, name)
     parent = active_leaf(connection, tenant, name)
     while parent is not None:

@@ -123,11 +123,12 @@ def placed(caller: Caller, upload: Upload) -> Upload:
         BadRequest: it names a source_uri, which may be that of a document of another space.
         OtherSpace: there is no space that it could stand in.
     """
-    if caller.reach.spaces is None:
+    space = caller.writable_space()
+    if space is None:
         return upload
     if upload.source_uri and caller.spaces is not None:
         raise BadRequest("source_uri is for who reads the whole library: leave it out")
-    return replace(upload, space=caller.writable_space(), sees=caller.spaces)
+    return replace(upload, space=space, sees=caller.edits)
 
 
 def _answer(

@@ -1,6 +1,7 @@
 """The prompts that Helix sends, except the contract's, as Markdown that a tenant may change."""
 
 from helix.settings.prompts.active_prompts import (
+    STYLE,
     Override,
     Prompts,
     PromptUse,
@@ -12,7 +13,7 @@ from helix.settings.prompts.default_prompts import NoSuchPrompt, template, templ
 from helix.settings.prompts.template import BrokenPrompt, Template
 
 __all__ = [
-    "BrokenPrompt", "NoSuchPrompt", "Override", "PromptUse", "Prompts", "Template",
+    "STYLE", "BrokenPrompt", "NoSuchPrompt", "Override", "PromptUse", "Prompts", "Template",
     "active_prompts", "prompt", "reading", "template", "templates",
     "use_folder",
 ]  # fmt: skip

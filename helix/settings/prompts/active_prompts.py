@@ -22,6 +22,10 @@ from helix.settings.prompts.template import BrokenPrompt
 _logger = logging.getLogger(__name__)
 
 
+STYLE = "answering_style"
+"""The prompt that a space's style is added to."""
+
+
 @dataclass(frozen=True)
 class Override:
     """A tenant's own text of a prompt; ``version`` counts from 1."""
@@ -53,10 +57,14 @@ class PromptUse:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one request; ``used`` lists those that were asked for so far."""
+    """The prompts of one request; ``used`` lists those that were asked for so far.
+
+    ``style`` stands below the tenant's own style of answers: that of the space that is asked.
+    """
 
     overrides: Mapping[str, Override] = field(default_factory=dict)
     used: dict[str, PromptUse] = field(default_factory=dict)
+    style: str = ""
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -85,6 +93,8 @@ class Prompts:
                 )  # fmt: skip
                 override = None
         text = override.text if override else None
+        if name == STYLE and self.style:
+            text = "\n".join(part for part in (text or shipped.text, self.style) if part.strip())
         self.used[name] = PromptUse(
             name, override.version if override else None, _digest(shipped.whole(text)), broken
         )

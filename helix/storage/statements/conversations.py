@@ -18,10 +18,12 @@ HOLD = """
 SELECT scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s FOR UPDATE
 """
 
-# What is NULL stays as it is.
+# What is NULL stays as it is, and its space where documents of it are named.
 CHANGE = """
 UPDATE conversations SET title = coalesce(%(title)s::text, title),
-    scope = coalesce(%(scope)s::jsonb, scope),
+    scope = CASE WHEN %(keeps_space)s AND scope ? 'space'
+                 THEN jsonb_build_object('space', scope -> 'space') ELSE '{}' END
+            || coalesce(%(scope)s::jsonb, scope),
     model = coalesce(%(model)s::text, model),
     updated_at = now()
 WHERE tenant_id = %(tenant)s AND id = %(id)s RETURNING id
@@ -45,8 +47,9 @@ c.messages,
     AND m.status = 'answering') AS answering
 """
 
-# By its title, or any question in it.
+# Of one space, and by its title, or any question in it.
 _FOUND = """
+(%(space)s::bigint IS NULL OR c.scope @> jsonb_build_object('space', %(space)s::bigint)) AND
 (%(pattern)s::text IS NULL OR c.title ILIKE %(pattern)s OR EXISTS (
     SELECT FROM messages m WHERE m.tenant_id = %(tenant)s AND m.conversation_id = c.id
         AND m.question ILIKE %(pattern)s))
@@ -78,7 +81,7 @@ GET = compose(
 )
 
 # The model that was chosen for the conversation, which a question may leave out.
-MODEL = "SELECT model FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s"
+MODEL = "SELECT model, scope FROM conversations WHERE tenant_id = %(tenant)s AND id = %(id)s"
 
 # The list shows the conversation that was used last first.
 TOUCH = "UPDATE conversations SET updated_at = now() WHERE tenant_id = %(tenant)s AND id = %(id)s"

@@ -51,6 +51,7 @@ TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 # other's.
 OPENED = """
 SELECT id, tenant, scopes, name, person_id, role,
-       readable_spaces(tenant, person_id, role, space_ids) AS space_ids
+       readable_spaces(tenant, person_id, role, space_ids) AS space_ids,
+       editable_spaces(tenant, person_id, role, space_ids) AS edits
 FROM opened_by_key(%(hashed)s)
 """

@@ -20,6 +20,7 @@ WITH found AS MATERIALIZED (
     SELECT id, metadata AS before, (metadata || %(set)s) - %(removed)s::text[] AS after
     FROM documents
     WHERE {filter} AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s::bigint[]))
+        AND (%(edits)s::bigint[] IS NULL OR spaces <@ %(edits)s::bigint[])
     ORDER BY id FOR UPDATE
 ),
 written AS (

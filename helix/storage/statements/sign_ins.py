@@ -14,7 +14,8 @@ RETURNING id
 # A function with the owner's rights: whose session it is is not known yet.
 OPENED = """
 SELECT id, tenant, person_id, role, name, email, csrf,
-       readable_spaces(tenant, person_id, role, NULL) AS spaces
+       readable_spaces(tenant, person_id, role, NULL) AS spaces,
+       editable_spaces(tenant, person_id, role, NULL) AS edits
 FROM opened_by_session(%(hashed)s, %(idle)s)
 """
 

@@ -36,6 +36,9 @@ ORDER BY id::text <> %(named)s::text LIMIT 1
     spaces=_SPACES,
 )
 
+# Of the prompt of answers in it.
+STYLE_OF = "SELECT style FROM spaces WHERE tenant_id = %(tenant)s AND id = %(id)s"
+
 # Nothing where there is one of this name, in any case.
 ADD = """
 INSERT INTO spaces (tenant_id, name, everyone, model, style)
@@ -76,12 +79,28 @@ UPDATE documents SET spaces = %(spaces)s::bigint[] WHERE tenant_id = %(tenant)s 
 # Those that may not be read are as those that are not there.
 READABLE = "SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::bigint[])"
 
+# Those that stand in no other space than these.
+CHANGEABLE = """
+SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::bigint[])
+    AND spaces <@ %(edits)s::bigint[]
+"""
+
+# A run that has a file of any other document, or of none as yet, is not theirs to stop.
+OTHERS_RUN = """
+SELECT EXISTS (
+    SELECT FROM run_files f
+    LEFT JOIN documents d ON (d.tenant_id, d.id) = (f.tenant_id, f.document_id)
+    WHERE f.tenant_id = %(tenant)s AND f.run_id = %(run)s
+        AND (d.spaces <@ %(edits)s::bigint[]) IS NOT TRUE) AS others
+"""
+
 # A member of the tenant by their address, or a group by its name; nothing where there is none.
 _WHO = """
 SELECT m.person_id, NULL::bigint AS group_id FROM members m JOIN people p ON p.id = m.person_id
-WHERE m.tenant_id = %(tenant)s AND p.email = lower(%(person)s)
+WHERE m.tenant_id = %(tenant)s AND (p.email = lower(%(person)s) OR p.id = %(person_id)s)
 UNION ALL
-SELECT NULL, g.id FROM groups g WHERE g.tenant_id = %(tenant)s AND g.name = %(group)s
+SELECT NULL, g.id FROM groups g
+WHERE g.tenant_id = %(tenant)s AND (g.name = %(group)s OR g.id = %(group_id)s)
 """
 
 # Again it changes the role alone.
@@ -117,6 +136,31 @@ SELECT coalesce(p.email, 'group ' || g.name), s.role FROM space_members s
 LEFT JOIN people p ON p.id = s.person_id
 LEFT JOIN groups g ON (g.tenant_id, g.id) = (s.tenant_id, s.group_id)
 WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s ORDER BY p.email IS NULL, 1
+"""
+
+# The same for people to choose from, with their ids.
+LIST_MEMBERS = """
+SELECT CASE WHEN s.person_id IS NULL THEN 'groups' ELSE 'people' END AS kind,
+    coalesce(s.person_id, s.group_id) AS id, coalesce(p.name, g.name) AS name,
+    coalesce(p.email, '') AS email, s.role FROM space_members s
+LEFT JOIN people p ON p.id = s.person_id
+LEFT JOIN groups g ON (g.tenant_id, g.id) = (s.tenant_id, s.group_id)
+WHERE s.tenant_id = %(tenant)s AND s.space_id = %(id)s ORDER BY p.email IS NULL, p.email, g.name
+"""
+
+# The role that a person, or all of a group, was given in a space; none: no row.
+ROLE_OF_MEMBER = """
+SELECT role FROM space_members WHERE tenant_id = %(tenant)s AND space_id = %(id)s
+    AND (person_id = %(person_id)s OR group_id = %(group_id)s)
+"""
+
+# By themselves or in a group: an editor of the tenant is none by that.
+IS_EDITOR = """
+SELECT EXISTS (
+    SELECT FROM space_members m WHERE m.tenant_id = %(tenant)s AND m.space_id = %(id)s
+        AND m.role = 'editor' AND (m.person_id = %(person)s OR m.group_id IN (
+            SELECT g.group_id FROM group_members g
+            WHERE g.tenant_id = %(tenant)s AND g.person_id = %(person)s)))
 """
 
 # Of a member of the tenant; NULL: all documents.

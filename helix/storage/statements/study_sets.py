@@ -40,6 +40,8 @@ WHERE t.tenant_id = %(tenant)s AND {condition}
 LIST = compose(
     _SETS, stale=IS_STALE,
     condition="(%(kind)s::text IS NULL OR t.kind = %(kind)s)"
+    " AND (%(space)s::bigint IS NULL"
+    " OR t.scope @> jsonb_build_object('space', %(space)s::bigint))"
     " AND (%(last)s::bigint IS NULL OR t.id < %(last)s) ORDER BY t.id DESC LIMIT %(limit)s",
 )  # fmt: skip
 

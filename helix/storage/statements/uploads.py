@@ -31,10 +31,13 @@ WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s) AND status <> 'ready'
 # By name, for the lock of a source itself is held for as long as its document is written.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('helix upload ' || %s, 0))"
 
+# Where it stands in another space too, labels and metadata are not for this one alone to change.
+_OWN = "(%(sees)s::bigint[] IS NULL OR d.spaces <@ %(sees)s::bigint[])"
+
 # The same bytes sent again are the document that they become.
 UNDER_WAY = compose(
     """
-SELECT d.id, d.title, d.source_uri, d.status, f.run_id
+SELECT d.id, d.title, d.source_uri, d.status, f.run_id, {own} AS own
 FROM run_files f JOIN documents d ON d.id = f.document_id
     JOIN runs r ON r.id = f.run_id AND r.status IN {going}
 WHERE f.tenant_id = %(tenant)s AND f.content_hash = %(content_hash)s AND f.keep_file
@@ -45,26 +48,33 @@ ORDER BY coalesce(d.spaces && %(spaces)s::bigint[], false) DESC, f.run_id DESC L
 """,
     going=str(GOING_RUN),
     open=str(OPEN_FILE),
+    own=_OWN,
 )
 
 # The same bytes are stored: of several documents, one that can be read, with its file.
-STORED = """
-SELECT id, title, source_uri, status, file_hash IS NULL AS unkept FROM documents
+STORED = compose(
+    """
+SELECT id, title, source_uri, status, file_hash IS NULL AS unkept, {own} AS own FROM documents d
 WHERE tenant_id = %(tenant)s AND content_hash = %(content_hash)s
     AND (%(asked)s::text IS NULL OR source_uri = %(asked)s)
     AND (%(sees)s::bigint[] IS NULL OR spaces && %(sees)s::bigint[])
 ORDER BY coalesce(spaces && %(spaces)s::bigint[], false) DESC, status = 'ready' DESC,
     file_hash IS NULL, id LIMIT 1
-"""
+""",
+    own=_OWN,
+)
 
 # Documents are locked before files, as a deletion and a write do.
 LOCK_DOCUMENT = "SELECT FROM documents WHERE tenant_id = %s AND id = %s FOR UPDATE"
 
 # Whose file may be nobody's once the new one is announced.
-BEFORE = """
-SELECT id, file_hash FROM documents
+BEFORE = compose(
+    """
+SELECT id, file_hash, {own} AS own FROM documents d
 WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
-"""
+""",
+    own=_OWN,
+)
 
 # A document that can be read stays as it is until its new version is written.
 ANNOUNCE = """

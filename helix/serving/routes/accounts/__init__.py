@@ -11,6 +11,7 @@ from helix.serving.routes.accounts import (
     session,
     shared,
     shares,
+    space_members,
 )
 
 ROUTERS = (
@@ -22,4 +23,5 @@ ROUTERS = (
     groups.router,
     shares.router,
     shared.router,
+    space_members.router,
 )

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from helix.errors import BadRequest, NotFound
 from helix.library.access import Connected
-from helix.library.keys import ROLE_SCOPES, checked_scopes, create_key, list_tokens, revoke_token
+from helix.library.keys import checked_scopes, create_key, list_tokens, revoke_token
 from helix.library.people.browser_sessions import list_sessions, revoke_session, revoke_sessions
 from helix.library.people.passwords import LONGEST, person_of_password, set_password
 from helix.library.people.persons import set_name
 from helix.overload.limits import address_of
 from helix.serving.key_scopes import ScopeMissing
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute
-from helix.serving.routes.accounts.session import WRONG, Body
+from helix.serving.routes.accounts.session import WRONG, Body, own_scopes
 from helix.serving.sign_in_guard import SignInGuard
 from helix.serving.sse import TextJson
 
@@ -109,7 +109,7 @@ async def tokens(person: CurrentPerson) -> JSONResponse:
 async def make_token(person: CurrentPerson, wanted: NewToken) -> JSONResponse:
     """`token` is told this once. At each use its scopes are cut to the role that one has then."""
     scopes = checked_scopes(wanted.scopes)
-    if beyond := set(scopes) - ROLE_SCOPES[person.session.role]:
+    if beyond := set(scopes) - own_scopes(person.session):
         raise ScopeMissing(f"your role has not the scope {min(beyond)}: leave it out")
     life = None if wanted.days is None else timedelta(days=wanted.days)
     session = person.session

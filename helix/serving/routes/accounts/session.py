@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.errors import UpstreamError
 from helix.library.access import Connected
-from helix.library.keys import KEY_SCOPES, ROLE_SCOPES
+from helix.library.keys import KEY_SCOPES, ROLE_SCOPES, KeyScope
 from helix.library.people.browser_sessions import (
     SessionAccess,
     SignIn,
@@ -183,12 +183,18 @@ async def _provider_logout(request: Request, method: str, id_token: str) -> str 
     return None
 
 
+def own_scopes(session: SessionAccess) -> frozenset[KeyScope]:
+    """The scopes of the person's role, and ``write`` for who may change a space."""
+    in_spaces: frozenset[KeyScope] = frozenset() if session.edits == () else frozenset({"write"})
+    return ROLE_SCOPES[session.role] | in_spaces
+
+
 async def _told(services: Services, session: SessionAccess) -> dict[str, Any]:
     def found(connection: Connected) -> list[Membership]:
         return memberships(connection, session.person_id)
 
     tenants = await as_owner(services, found)
-    scopes = ROLE_SCOPES[session.role]
+    scopes = own_scopes(session)
     return {
         "person": {"id": session.person_id, "email": session.email, "name": session.name},
         "tenant": session.tenant,

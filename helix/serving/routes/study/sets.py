@@ -73,9 +73,11 @@ class Renaming(BaseModel):
 async def make_study_set(request: Request, caller: CurrentCaller) -> Response:
     """Order a set; a run makes it, and `GET /v1/runs/{run_id}/events` has its progress."""
     new = checked_request(await request.body(), 0, NewStudySet)
-    library = caller.for_tenant(new.tenant_id).library
-    kept = stored_scope(new.document_ids or None, new.filters)
-    ids = await documents_in(library, scope_of_stored(kept, library.tenant))
+    caller = caller.for_tenant(new.tenant_id)
+    library = caller.library
+    kept = caller.placed(stored_scope(new.document_ids or None, new.filters))
+    scope = scope_of_stored(kept, library.tenant).within(caller.spaces)
+    ids = await documents_in(library, scope)
     wanted = NewSet(
         new.kind, check_text("title", new.title, _TITLE_CHARS), kept, ids, new.difficulty, new.count
     )
@@ -93,8 +95,8 @@ async def study_sets(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Response:
-    """A page of sets, newest first."""
-    return TextJson(await list_sets(caller.library, kind, limit, after))
+    """A page of sets, newest first; of those made in `space`, if it is named."""
+    return TextJson(await list_sets(caller.library, kind, limit, after, caller.asked_space))
 
 
 @router.get("/study/{set_id}", summary="Read a set", response_class=Response)
