@@ -7,7 +7,7 @@
 //       -> typed server-sent events; it ends where the stream ends: whether that was the end
 //          that was announced is for the caller to know.
 //
-// Tenant and API key of store.js go with each request; a 401 asks for a key (`session.keyWanted`).
+// Tenant and API key of store.js go with each request, and the space with those that are about one; a 401 asks for a key (`session.keyWanted`).
 import { ENDPOINTS } from "./endpoints.js";
 import { session, signIn } from "./store.js";
 import { BROKEN, UNREACHED, explained } from "./shell/failures.js";
@@ -121,8 +121,9 @@ async function hasOtherKey(sent) {
 // The address of an endpoint for a link, which can carry the tenant but no key.
 export function addressOf(endpoint, { path, query }) {
   check(endpoint, { query });
-  const { tenant, key } = session.get();
-  return fill(endpoint.split(" ")[1], path) + search({ ...query, tenant_id: key ? undefined : tenant });
+  const { tenant, key, space } = session.get();
+  const within = ENDPOINTS[endpoint].query?.includes("space") ? { space } : {};
+  return fill(endpoint.split(" ")[1], path) + search({ ...within, ...query, tenant_id: key ? undefined : tenant });
 }
 
 function check(endpoint, { query, body, form }) {

@@ -10,6 +10,7 @@ import { Palette } from "./shell/palette.js";
 import { KeyWanted, Settings } from "./shell/settings.js";
 import { signOutEverywhere } from "./shell/shared-key.js";
 import { Shortcuts } from "./shell/shortcuts.js";
+import { EVERYTHING, enter, useSpaces } from "./shell/spaces.js";
 import { THEMES, useTheme } from "./shell/theme-choice.js";
 import { useTitle } from "./shell/title.js";
 import { session, useStore } from "./store.js";
@@ -18,7 +19,7 @@ import { VIEWS, useViews } from "./views/index.js";
 function App() {
   const route = useRoute();
   const [open, setOpen] = useState(""); // the dialog that is open: settings, shortcuts or palette
-  const { tenant, key } = useStore(session);
+  const { tenant, key, space } = useStore(session);
   const close = () => setOpen("");
   useOwnCommands(setOpen);
   useKeys({
@@ -27,9 +28,9 @@ function App() {
     "/": () => toField(),
   });
   const shown = VIEWS.find(({ name }) => name === route.name)?.as ?? route.name;
-  // another tenant or key: another library, so everything is drawn and asked for anew
+  // another tenant, key or space: another library, so everything is drawn and asked for anew
   return html`<${Header} route=${route} onSettings=${() => setOpen("settings")} onShortcuts=${() => setOpen("shortcuts")} onPalette=${() => setOpen("palette")} />
-    <main id="main" tabindex="-1"><${View} key=${`${shown} ${tenant} ${key}`} route=${route} /></main>
+    <main id="main" tabindex="-1"><${View} key=${`${shown} ${tenant} ${key} ${space}`} route=${route} /></main>
     <${Settings} open=${open === "settings"} onClose=${close} />
     <${Shortcuts} open=${open === "shortcuts"} onClose=${close} />
     <${Palette} open=${open === "palette"} onClose=${close} />
@@ -42,6 +43,10 @@ function useOwnCommands(setOpen) {
   const { auth } = useAbout();
   const [theme, chooseTheme] = useTheme();
   const views = useViews().filter((view) => view.label);
+  const { list, several } = useSpaces();
+  const spaceCommands = several ? [null, ...list].map((one) => ({
+    id: `space-${one?.id ?? "all"}`, name: `Space: ${one?.name ?? EVERYTHING}`, icon: "scope", hint: "switch project notebook", run: () => enter(one?.id ?? null),
+  })) : [];
   useCommands([
     ...views.map((view) => ({ id: view.name, name: `Go to ${view.label}`, icon: view.icon, run: () => go(address(view.name)) })),
     { id: "api", name: "Go to API docs", icon: "code", hint: "OpenAPI Swagger", run: () => location.assign(API_DOCS) },
@@ -50,6 +55,7 @@ function useOwnCommands(setOpen) {
     ...Object.entries(THEMES).filter(([value]) => value !== theme).map(([value, name]) => ({
       id: `theme-${value}`, name: `Theme: ${name.toLowerCase()}`, icon: { "": "system", light: "sun", dark: "moon" }[value], run: () => chooseTheme(value),
     })),
+    ...spaceCommands,
     ...(auth === "accounts" && !key ? [{ id: "shared", name: "Shared with me", icon: "share", hint: "sharing comments", run: () => go(address("shared")) }, { id: "account", name: "Your account", icon: "key", hint: "sign out sessions tokens password", run: () => location.assign(ACCOUNT) }] : []),
     ...(key ? [{ id: "out", name: "Sign out", icon: "key", hint: "forget the API key", run: signOutEverywhere }] : []),
   ]);

@@ -5,7 +5,7 @@
 export const ENDPOINTS = {
   "GET /v1/documents": {
     "query": [
-      "q", "status", "sort", "order", "limit", "after", "tag", "kind", "format", "since", "until", "where"
+      "space", "q", "status", "sort", "order", "limit", "after", "tag", "kind", "format", "since", "until", "where"
     ],
     "reads": [
       "total", "next", "documents[].id", "documents[].title", "documents[].source_uri",
@@ -15,10 +15,10 @@ export const ENDPOINTS = {
     ]
   },
   "POST /v1/documents": {
-    "query": ["partial"], "body": ["file", "title", "tags"],
+    "query": ["space", "partial"], "body": ["file", "title", "tags"],
     "reads": ["run_id", "documents[].duplicate", "refused[].name", "refused[].reason"]
   },
-  "POST /v1/documents/samples": { "reads": ["run_id", "documents[].duplicate"] },
+  "POST /v1/documents/samples": { "query": ["space"], "reads": ["run_id", "documents[].duplicate"] },
   "POST /v1/documents/url": { "body": ["url", "tags"], "reads": ["run_id"] },
   "POST /v1/documents/crawl": {
     "body": ["url", "pages", "prefix", "files", "tags"], "reads": ["run_id"]
@@ -28,16 +28,16 @@ export const ENDPOINTS = {
     "reads": ["done", "failed", "runs", "documents[].id", "documents[].error"]
   },
   "POST /v1/documents/metadata": { "body": ["ids", "metadata"], "reads": ["matched", "changed"] },
-  "GET /v1/library": {
+  "GET /v1/library": { "query": ["space"],
     "reads": [
       "total", "statuses", "labels[].name", "labels[].count", "kinds[].name", "kinds[].count",
       "formats[].name", "formats[].count", "metadata[].name", "metadata[].count", "metadata[].kinds", "web_imports", "max_file_mb"
     ]
   },
   "GET /v1/library/ids": {
-    "query": ["q", "status", "tag", "kind", "format", "since", "until", "where"], "reads": ["ids"]
+    "query": ["space", "q", "status", "tag", "kind", "format", "since", "until", "where"], "reads": ["ids"]
   },
-  "GET /v1/library/events": { "reads": ["library.version", "library.runs"] },
+  "GET /v1/library/events": { "query": ["space"], "reads": ["library.version", "library.runs"] },
   "GET /v1/documents/{document_id}": {
     "query": ["text"],
     "reads": [
@@ -68,8 +68,20 @@ export const ENDPOINTS = {
     ]
   },
   "POST /v1/documents/{document_id}/reingest": { "reads": ["run_id"] },
+  "GET /v1/spaces": {
+    "reads": [
+      "spaces[].id", "spaces[].name", "spaces[].everyone", "spaces[].model", "spaces[].style", "spaces[].documents",
+      "spaces[].edits"
+    ]
+  },
+  "POST /v1/spaces": { "body": ["name"], "reads": ["id"] },
+  "PATCH /v1/spaces/{space_id}": { "body": ["name", "everyone", "model", "style"], "reads": ["name"] },
+  "DELETE /v1/spaces/{space_id}": {},
+  "POST /v1/spaces/{space_id}/documents": {
+    "body": ["add", "move", "remove"], "reads": ["done", "failed", "documents[].id", "documents[].error"]
+  },
   "GET /v1/search": {
-    "query": ["q", "top_k", "tag", "kind", "since", "until"],
+    "query": ["space", "q", "top_k", "tag", "kind", "since", "until"],
     "reads": [
       "near_enough", "results[].chunk_id", "results[].document_id", "results[].title", "results[].heading_path",
       "results[].page", "results[].label", "results[].snippet", "results[].marks", "results[].start", "results[].end"
@@ -108,13 +120,13 @@ export const ENDPOINTS = {
   "DELETE /v1/sources/{source_id}": { "query": ["keep_documents"] },
   "POST /v1/sources/{source_id}/sync": { "body": ["dry_run", "yes"] },
   "GET /v1/conversations": {
-    "query": ["q", "limit", "after"],
+    "query": ["space", "q", "limit", "after"],
     "reads": [
       "total", "next", "conversations[].id", "conversations[].title", "conversations[].updated_at",
       "conversations[].answering"
     ]
   },
-  "POST /v1/conversations": { "body": ["id", "document_ids", "filters", "filters.tags", "model"], "reads": ["id"] },
+  "POST /v1/conversations": { "query": ["space"], "body": ["id", "document_ids", "filters", "filters.tags", "model"], "reads": ["id"] },
   "GET /v1/conversations/{conversation_id}": {
     "query": ["limit", "before"],
     "reads": [
@@ -192,13 +204,13 @@ export const ENDPOINTS = {
   "POST /v1/conversations/{conversation_id}/images": { "body": ["image"], "reads": ["id", "name"] },
   "GET /v1/conversations/{conversation_id}/images/{image_id}": {},
   "GET /v1/study": {
-    "query": ["limit"],
+    "query": ["space", "limit"],
     "reads": [
       "sets[].id", "sets[].kind", "sets[].title", "sets[].status", "sets[].made", "sets[].wanted",
       "sets[].stale", "sets[].created_at"
     ]
   },
-  "POST /v1/study": {
+  "POST /v1/study": { "query": ["space"],
     "body": ["kind", "document_ids", "filters", "filters.tags", "count", "difficulty"], "reads": ["id"]
   },
   "GET /v1/study/{set_id}": {
@@ -274,11 +286,11 @@ export const ENDPOINTS = {
   "GET /v1/answers/{answer_id}/proof": {},
   "POST /v1/answers/{answer_id}/feedback": { "body": ["rating", "note"] },
   "GET /v1/suggestions": {
-    "query": ["document_id", "tag"],
+    "query": ["space", "document_id", "tag"],
     "reads": ["questions[].question"]
   },
   "POST /v1/transcribe": { "body": ["audio"], "reads": ["text"] },
-  "GET /v1/about": { "reads": ["tenant", "auth", "version", "images", "mode", "voice", "study", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
+  "GET /v1/about": { "query": ["space"], "reads": ["tenant", "auth", "version", "images", "mode", "voice", "study", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
   "GET /v1/local-servers": { "reads": ["servers[].title", "servers[].models"] },
   "GET /v1/privacy": {
     "reads": [

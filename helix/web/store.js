@@ -5,7 +5,8 @@
 //   const count = useStore(store, (state) => state.count);   // in a component
 //   onOtherAsker(() => …);                            // when another tenant or key asks
 //
-// `session` is who asks: { tenant, key, kept, keyWanted }; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
+// `session` is who asks: { tenant, key, space, kept, keyWanted }; `space` is the id of the one that the page is about, null for
+// everything that may be read; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
 // tabs of this page tell each other (shell/shared-key.js), or in localStorage, where the user chose
 // this device. It goes nowhere but into the Authorization header of requests to this server.
 import { useEffect, useState } from "./html.js";
@@ -60,15 +61,16 @@ export const openNow = createStore({ id: null });
 export const session = createStore({
   tenant: recall("tenant") || "",
   key: recall("key") || recall("key", "localStorage") || "",
+  space: wholeOf(recall("space", "localStorage")),
   kept: isKeyOnDevice(),
   keyWanted: "", // why a key is asked for; empty: it is not
   judge: recall("judge") === "1",
   mode: recall("mode") || "", // answer or agent; empty: what the server does
 });
 
-// What was kept in the page for one tenant or key is not another's.
+// What was kept in the page for one tenant, key or space is not another's.
 export function onOtherAsker(forget) {
-  const who = ({ tenant, key }) => `${tenant} ${key}`;
+  const who = ({ tenant, key, space }) => `${tenant} ${key} ${space}`;
   let asking = who(session.get());
   session.subscribe((state) => {
     if (who(state) === asking) return;
@@ -90,6 +92,15 @@ function isKeyOnDevice() {
 export function chooseTenant(tenant) {
   remember("tenant", tenant);
   session.set({ tenant });
+}
+
+function wholeOf(text) {
+  return /^\d{1,15}$/.test(text ?? "") ? Number(text) : null;
+}
+
+export function chooseSpace(space) {
+  remember("space", space === null ? null : String(space), "localStorage");
+  session.set({ space });
 }
 
 export function chooseMode(mode) {

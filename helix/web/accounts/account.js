@@ -1,15 +1,23 @@
 // One's account: the browsers that one is signed in with, personal access tokens, the password.
+import { LANGUAGES, choose, chosen, dateOf } from "../dates.js";
 import { request } from "./requests.js";
 
 const SIGN_IN = "/web/sign-in.html";
 const WORDS = { ask: "ask questions", read: "read documents", write: "change documents", admin: "look at the server" };
 const part = (id) => document.getElementById(id);
-const day = (text) => new Date(text).toLocaleDateString();
+const day = dateOf;
 
 part("out").addEventListener("click", () => attempt(async () => {
   const { next } = await request("DELETE", "/v1/session");
   location.replace(next ?? SIGN_IN);
 }));
+
+const named = new Intl.DisplayNames(undefined, { type: "language" });
+part("dates").append(...LANGUAGES.map((one) => new Option(`${named.of(one)}: ${new Date().toLocaleDateString(one, { dateStyle: "long" })}`, one, false, one === chosen())));
+part("dates").addEventListener("change", ({ target }) => {
+  choose(target.value);
+  attempt(load);
+});
 
 part("tenant").addEventListener("change", ({ target }) => attempt(async () => {
   await request("PATCH", "/v1/session", { tenant: target.value });
@@ -51,10 +59,17 @@ function choice(scope) {
   return label;
 }
 
+// "Firefox on Windows", of what a browser says of itself; the names stand in this order, for most say several.
+function browserOf(client) {
+  const first = (names) => names.find((name) => client.includes(name));
+  const [name, system] = [first(["Firefox", "Edg", "Chrome", "Safari"]), first(["iPhone", "iPad", "Android", "Windows", "Mac OS", "Linux"])];
+  return name && system ? `${name === "Edg" ? "Edge" : name} on ${system}` : client || "A browser";
+}
+
 async function listSessions() {
   const { sessions } = await request("GET", "/v1/account/sessions");
   part("sessions").replaceChildren(...sessions.map((one) => row(
-    `${one.client || "a browser"} · ${one.address} · ${day(one.used_at)}`,
+    `${browserOf(one.client)} · ${one.address} · ${day(one.used_at)}`,
     one.current ? null : "Sign out there", () => `/v1/account/sessions/${one.id}`, listSessions, one.current && "This browser",
   )));
 }

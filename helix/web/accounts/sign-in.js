@@ -29,7 +29,7 @@ async function show(secret) {
   title("Choose a password");
   await attempt(async () => {
     const purpose = await request("POST", "/v1/links/look", { link: secret });
-    tell(purpose.resets ? `For ${purpose.email}.` : `An account for ${purpose.tenant}, as ${purpose.role}.`);
+    tell(purpose.resets ? `For ${purpose.email}. It has 10 characters or more.` : `An account ${purpose.tenant === "default" ? "on this server" : `for ${purpose.tenant}`}, as ${purpose.role}. Its password has 10 characters or more.`);
     email.value = purpose.email;
     email.readOnly = purpose.email !== "";
     part("name-field").hidden = purpose.resets;

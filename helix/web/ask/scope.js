@@ -2,10 +2,11 @@
 // (#/ask?docs=7,8&tags=travel), so that a link keeps it.
 //
 //   scopeOf(route) -> { documents: [7, 8], tags: ["travel"] }
-//   <${ScopeBar} scope=${scope} onChange=${(scope) => …} />
+//   <${ScopeBar} scope=${scope} space=${3} onChange=${(scope) => …} />      space: what is asked is of this one, else of the page's
 import { api } from "../api.js";
 import { Button, Dialog, Icon, Notice, Spinner, announce, useDelayed } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { useSpaces } from "../shell/spaces.js";
 
 const MOST = 1000;
 
@@ -50,14 +51,16 @@ function useTitles(ids) {
   return (id) => titles.get(id) ?? (titles.get(id) === null ? `Document ${id} (gone)` : `Document ${id}`);
 }
 
-export function ScopeBar({ scope, onChange }) {
+export function ScopeBar({ scope, space, onChange }) {
+  const { list, several, now } = useSpaces();
+  const within = several ? space === undefined ? now : list.find(({ id }) => id === space) : null;
   const [open, setOpen] = useState(false);
   const title = useTitles(scope.documents.slice(0, 6));
   const all = !scope.documents.length && !scope.tags.length;
   const without = (name, one) => onChange({ ...scope, [name]: scope[name].filter((other) => other !== one) });
   return html`<div class="scope" role="group" aria-label="Documents to ask">
     <button type="button" class="scope-open" onClick=${() => setOpen(true)} aria-haspopup="dialog">
-      <${Icon} name="scope" /><span>${all ? "All documents" : "Asking only"}</span>
+      <${Icon} name="scope" /><span>${all ? within ? `All of ${within.name}` : "All documents" : "Asking only"}</span>
     </button>
     ${scope.documents.slice(0, 6).map((id) => html`<${Chosen} key=${id} label=${title(id)} onRemove=${() => without("documents", id)} />`)}
     ${scope.documents.length > 6 && html`<span class="scope-more">and ${scope.documents.length - 6} more</span>`}

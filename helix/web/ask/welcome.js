@@ -7,6 +7,7 @@ import { useCards } from "../library/cards.js";
 import { runs } from "../library/follow.js";
 import { addSamples } from "../library/intake.js";
 import { address } from "../router.js";
+import { mayEdit, useSpaces } from "../shell/spaces.js";
 import { useStore } from "../store.js";
 
 const QUESTIONS = 6;
@@ -15,13 +16,16 @@ const TRIES = 8;
 
 export function Welcome({ scope, onAsk }) {
   const { total, questions, error } = useLibrary(scope);
+  const spaces = useSpaces();
+  const [edits, { now }] = [mayEdit(spaces), spaces];
   const comes = useCards().some(({ ended }) => !ended);
   return html`<div class="welcome">
     <h1>Ask your documents</h1>
     <p class="lead">Each sentence of an answer cites the passage it rests on. If the documents have no answer, Helix says so.</p>
     ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p></>`}
     ${total === 0 && comes && html`<p class="hint">Documents are being read. They can be asked as soon as they are ready.</p>`}
-    ${total === 0 && !comes && html`<${Notice} title="The library is empty."><p><a href=${address("library")}>Add documents</a>, or drop a file here. Or start with the samples that come with Helix.</p>
+    ${total === 0 && !comes && !edits && html`<${Notice} title="Nothing to read here yet."><p>Whoever keeps this space adds its documents.</p></>`}
+    ${total === 0 && !comes && edits && html`<${Notice} title=${now?.id ? `${now.name} is empty.` : "The library is empty."}><p><a href=${address("library")}>Add documents</a>, or drop a file here. Or start with the samples that come with Helix.</p>
       <${Button} onClick=${() => addSamples().catch((problem) => toast(problem.message))}>Add the samples</></>`}
     ${questions.length > 0 && html`<section aria-labelledby="examples"><h2 id="examples" class="eyebrow">For example</h2>
       <ul class="examples">${questions.map((question) => html`<li key=${question}><button type="button" onClick=${() => onAsk(question)}><span>${question}</span><${Icon} name="after" /></button></li>`)}</ul></section>`}

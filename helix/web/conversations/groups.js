@@ -1,6 +1,8 @@
 // Conversations by the day on which they were last used: today, yesterday, and further back by month.
 //
 //   groupsOf(list, new Date())   -> [{ name: "Today", list: […] }, …] in the order of the list
+import { chosen } from "../dates.js";
+
 const DAY = 86_400_000;
 
 export function groupsOf(list, now) {
@@ -19,7 +21,7 @@ function nameOf(day, now) {
   if (ago === 1) return "Yesterday";
   if (ago < 7) return "The last 7 days";
   if (ago < 30) return "The last 30 days";
-  return day.toLocaleDateString("en", { month: "long", year: "numeric" });
+  return day.toLocaleDateString(chosen() || "en", { month: "long", year: "numeric" });
 }
 
 const midnight = (day) => new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime();

@@ -15,13 +15,13 @@
 //   changedHere()                this tab has changed it: a response still under way is outdated
 import { api, isAway } from "../api.js";
 import { address, go } from "../router.js";
-import { createStore, onOtherAsker, openNow } from "../store.js";
+import { createStore, onOtherAsker, openNow, session } from "../store.js";
 import { moveDraft } from "./drafts.js";
 import { keep, kept, onTabs, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
 const ALL = { documents: [], tags: [] };
-const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, model: null, list: [], earlier: null };
+const NOTHING = { id: null, isStored: false, state: "ready", error: "", title: "", scope: ALL, space: null, model: null, list: [], earlier: null };
 const RETRIES = 3000; // ms until a server that is away is tried again
 const PAGE = 20; // turns read at once above those that are shown
 const FAR = 200; // the same on the way to one that was linked to
@@ -65,7 +65,7 @@ export function newId() {
 // A new conversation, which the server does not have yet.
 export function begin(id, scope) {
   const { id: before, model } = thread.get();
-  thread.set({ ...NOTHING, id, scope, model: before ? null : model }); // a new one has the model that was chosen for it
+  thread.set({ ...NOTHING, id, scope, space: session.get().space, model: before ? null : model }); // a new one has the model that was chosen for it
   opened(id);
 }
 
@@ -142,7 +142,7 @@ function take(data) {
   const path = data.path.map((message) => merged(message, before));
   const fresh = before.filter((turn) => turn.id === null && !path.some((one) => one.local === turn.local));
   thread.set({
-    isStored: true, state: "ready", error: "", title: data.title, scope: scopeOfStored(data.scope), model: data.model, earlier: data.earlier,
+    isStored: true, state: "ready", error: "", title: data.title, scope: scopeOfStored(data.scope), space: data.scope.space ?? null, model: data.model, earlier: data.earlier,
     list: [...path, ...fresh],
   });
   const answering = path.find((turn) => turn.id === data.answering);

@@ -6,13 +6,15 @@ import { addFiles, addSamples } from "./intake.js";
 
 const LINK = /^https?:\/\/\S+$/i;
 
-export function Add({ tags, web, empty }) {
+// The web's pages come into the library: what has an address may be another's already.
+export function Add({ tags, web: allowed, empty, space }) {
+  const web = allowed !== false && !space;
   const [error, setError] = useState("");
   const chooser = useRef(null);
   usePasted({
     onFiles: (files) => addFiles(files, { tags }),
     onText: (text) => openDialog("text", { text, tags }),
-    onLink: (url) => web !== false && openDialog("web", { url, tags }),
+    onLink: (url) => web && openDialog("web", { url, tags }),
   });
   const samples = async () => {
     setError("");
@@ -25,13 +27,13 @@ export function Add({ tags, web, empty }) {
       <div class="add-ways">
         <${Button} kind="main" onClick=${() => chooser.current.click()}>Choose files</>
         <${Button} onClick=${() => openDialog("text", { tags })}>Paste text</>
-        ${web !== false && html`<${Button} icon="web" onClick=${() => openDialog("web", { tags })}>From the web</>`}
+        ${web && html`<${Button} icon="web" onClick=${() => openDialog("web", { tags })}>From the web</>`}
       </div>
       <input ref=${chooser} class="unseen" type="file" multiple tabindex="-1" aria-label="Files to add"
         onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
     </div>
-    ${web === false && html`<p class="hint">This server does not import web pages.</p>`}
-    ${empty && html`<${Notice} title="The library is empty."><p>Drop a file anywhere on this page. It is read, split and stored on this server, and you can then ask it. Or start with seven documents that come with Helix: a report with tables, policies, a manual.</p>
+    ${allowed === false && html`<p class="hint">This server does not import web pages.</p>`}
+    ${empty && html`<${Notice} title=${space ? `${space.name} is empty.` : "The library is empty."}><p>Drop a file anywhere on this page. It is read, split and stored on this server, and you can then ask it. Or start with seven documents that come with Helix: a report with tables, policies, a manual.</p>
       <${Button} kind="main" onClick=${samples}>Add the samples</></>`}
     ${error && html`<${Notice} kind="error" title="The samples could not be added."><p>${error}</p></>`}
   </section>`;

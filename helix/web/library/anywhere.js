@@ -8,7 +8,9 @@ import { useCommands } from "../shell/commands.js";
 import { AddDialogs, openDialog } from "./dialogs.js";
 import { filesOf } from "./drop.js";
 import { addFiles, addWeb } from "./intake.js";
+import { useLive } from "./live.js";
 import { Tray } from "./tray.js";
+import { useAbout } from "../shell/about.js";
 
 const ASKING = ["ask", "c"];
 const HAVE_IT = new Set([...ASKING, "library"]); // show themselves what is brought in
@@ -16,6 +18,7 @@ const LINK = /^https?:\/\/\S+$/i;
 
 function Anywhere() {
   const route = useRoute();
+  useLive(useAbout().auth === "accounts"); // what may be read can change wherever one is
   const tag = route.name === "library" ? route.query.tag : "";
   const tags = tag ? [tag] : [];
   const held = useDrops(tags);

@@ -12,12 +12,12 @@ import { usePages } from "./pages.js";
 import { Row } from "./row.js";
 import { isWeb } from "../text.js";
 
-export function Documents({ route, changed, counts }) {
+export function Documents({ route, changed, counts, edits }) {
   const { documents, total, next, loading, error, more, again, drop, put } = usePages(wantedOf(route), changed);
   const [deleting, setDeleting] = useState(null);
   const [editing, setEditing] = useState(null);
   const [doing, setDoing] = useState("");
-  const picked = useChosen(documents, matchOf(route), () => setDoing("delete"));
+  const picked = useChosen(documents, matchOf(route), () => edits && setDoing("delete"));
   const { chosen, choose, onKey } = picked;
   const change = useCallback((one) => { puts.current(one); changedHere(); }, []);
   const puts = useRef(put);
@@ -26,8 +26,8 @@ export function Documents({ route, changed, counts }) {
   const drawn = useRef(new WeakMap()).current;
   const rowOf = (one) => {
     const is = chosen.has(one.id);
-    if (drawn.get(one)?.is !== is) {
-      drawn.set(one, { is, row: html`<${Row} key=${one.id} one=${one} chosen=${is} onChoose=${choose} onKey=${onKey} onDelete=${setDeleting} onEdit=${setEditing} onChange=${change} />` });
+    if (drawn.get(one)?.is !== is || drawn.get(one).edits !== edits) {
+      drawn.set(one, { is, edits, row: html`<${Row} key=${one.id} one=${one} edits=${edits} chosen=${is} onChoose=${choose} onKey=${onKey} onDelete=${setDeleting} onEdit=${setEditing} onChange=${change} />` });
     }
     return drawn.get(one).row;
   };
@@ -36,7 +36,7 @@ export function Documents({ route, changed, counts }) {
     ${(few || total !== 0) && html`<${Filters} route=${route} counts=${counts} />`}
     <p class="list-head"><span class="hint" role="status">${total ? `${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"}` : ""}</span>
       ${total > 1 && chosen.size === 0 && html`<button type="button" class="text-button" onClick=${picked.all}><span>Select all shown</span></button>`}</p>
-    <${Many} shown=${documents} total=${total ?? 0} picked=${picked} doing=${doing} setDoing=${(name) => (name !== "delete" || chosen.size) && setDoing(name)} counts=${counts} />
+    <${Many} shown=${documents} total=${total ?? 0} picked=${picked} doing=${doing} setDoing=${(name) => (name !== "delete" || chosen.size) && setDoing(name)} counts=${counts} edits=${edits} />
     ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p><${Button} icon="retry" onClick=${again}>Try again</></>`}
     ${total === 0 && !loading && !error && few && html`<${Notice} title="No documents match."><p>Change the search, or clear the filters.</p></>`}
     <ul class="documents">${documents.map(rowOf)}</ul>

@@ -10,13 +10,16 @@ import { labelsOf } from "./labels.js";
 import { library } from "./library-api.js";
 import { changedHere } from "./live.js";
 import { MetadataFields, patchOf } from "./metadata.js";
+import { Placing } from "./placing.js";
+import { useSpaces } from "../shell/spaces.js";
 
 const SLICE = 500; // of one request, so that the count goes on
 const ASKED = 1000; // documents that a question can name
 const RENAMED = 50;
 const documents = (n) => count(n, "document", "documents");
 
-export function Many({ shown, total, picked, doing, setDoing, counts }) {
+export function Many({ shown, total, picked, doing, setDoing, counts, edits }) {
+  const { several } = useSpaces();
   const { chosen } = picked;
   const ids = [...chosen];
   const known = shown.filter((one) => chosen.has(one.id));
@@ -27,15 +30,17 @@ export function Many({ shown, total, picked, doing, setDoing, counts }) {
     ${ids.length < total && html`<button type="button" class="text-button" onClick=${picked.matching}><span>Select all ${total.toLocaleString("en")}</span></button>`}
     <div class="many-tools">
       ${ids.length <= ASKED && html`<a class="button" href=${address("ask", [], { docs: ids.join(",") })}><${Icon} name="ask" /><span>Ask</span></a>`}
-      <${Button} icon="label" onClick=${() => setDoing("label")}>Label</>
+      ${edits && html`<${Button} icon="label" onClick=${() => setDoing("label")}>Label</>
       <${Button} icon="plus" onClick=${() => setDoing("describe")}>Metadata</>
+      ${several && html`<${Button} icon="cards" onClick=${() => setDoing("place")}>Space</>`}
       <${Button} icon="edit" onClick=${() => setDoing("rename")}>Rename</>
       <${Button} icon="retry" onClick=${() => setDoing("reread")}>Read again</>
-      <${Button} icon="bin" kind="danger" onClick=${() => setDoing("delete")}>Delete</>
+      <${Button} icon="bin" kind="danger" onClick=${() => setDoing("delete")}>Delete</>`}
       <${Button} onClick=${picked.none}>Clear selection</>
     </div>
     <${Dialog} title=${`Label ${documents(ids.length)}`} open=${doing === "label"} onClose=${close}><${Labelling} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Metadata of ${documents(ids.length)}`} open=${doing === "describe"} onClose=${close}><${Describing} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
+    <${Dialog} title=${`Spaces of ${documents(ids.length)}`} open=${doing === "place"} onClose=${close}><${Placing} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} wide title=${`Rename ${documents(known.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Read ${documents(ids.length)} again?`} open=${doing === "reread"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "reread" }} label="Read again">
@@ -48,7 +53,9 @@ export function Many({ shown, total, picked, doing, setDoing, counts }) {
 }
 
 // Sends what is to be done, slice by slice; what failed stays chosen, and is told with its reason.
-export function useBatch({ ids, known, picked, onDone }) {
+const batch = (body, some, titles) => library.batch({ ...body, ids: some, ...(titles ? { titles: some.map((id) => titles.get(id)) } : {}) });
+
+export function useBatch({ ids, known, picked, onDone, send = batch }) {
   const [state, setState] = useState({ busy: false, done: 0, problems: [], error: "" });
   const [run] = useState(() => async (body, titles, all) => {
     setState({ busy: true, done: 0, problems: [], error: "" });
@@ -58,7 +65,7 @@ export function useBatch({ ids, known, picked, onDone }) {
     for (let at = 0; at < all.length && !error; at += SLICE) {
       const some = all.slice(at, at + SLICE);
       try {
-        const result = await library.batch({ ...body, ids: some, ...(titles ? { titles: some.map((id) => titles.get(id)) } : {}) });
+        const result = await send(body, some, titles);
         problems.push(...result.documents.filter((one) => one.error));
         result.runs.forEach(show);
         done += result.done;
@@ -71,7 +78,7 @@ export function useBatch({ ids, known, picked, onDone }) {
     setState({ busy: false, done, problems, error });
     return { done, problems, error };
   });
-  const send = async (body, said, titles = null) => {
+  const start = async (body, said, titles = null) => {
     const all = titles ? [...titles.keys()] : ids;
     const { done, problems, error } = await run(body, titles, all);
     if (problems.length || error) {
@@ -87,7 +94,7 @@ export function useBatch({ ids, known, picked, onDone }) {
     ${state.error && html`<${Notice} kind="error">${state.error}</>`}
     ${!state.busy && state.problems.length > 0 && html`<${Notice} kind="error" title=${`${documents(state.done)} done, ${state.problems.length} not.`}>
       <ul class="many-list">${state.problems.slice(0, 20).map(({ id, error }) => html`<li key=${id}><strong>${title(id)}</strong>: ${error}</li>`)}</ul></>`}`;
-  return { send, busy: state.busy, report };
+  return { send: start, busy: state.busy, report };
 }
 
 const SAID = { delete: "deleted", reread: "being read again" };

@@ -1,4 +1,5 @@
 // A document in the list: its box to choose it, its title, file name, facts, labels and tools.
+import { dateOf } from "../dates.js";
 import { Button, Icon, IconButton } from "../components.js";
 import { html } from "../html.js";
 import { address } from "../router.js";
@@ -11,9 +12,9 @@ import { Original } from "./original.js";
 const STATES = { ready: "Ready", processing: "Processing", failed: "Failed" };
 const MEDIA = { markdown: "md", text: "txt" };
 
-export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }) {
+export function Row({ one, edits, chosen, onChoose, onKey, onDelete, onEdit, onChange }) {
   const ready = one.status === "ready";
-  const again = canReadAgain(one);
+  const again = edits && canReadAgain(one);
   return html`<li class=${`document ${one.status} ${chosen ? "chosen-row" : ""}`}>
     <label class="choose"><span class="unseen">Select ${one.title}</span><input type="checkbox" data-id=${one.id} checked=${chosen}
       onClick=${(event) => onChoose(one.id, event.target.checked, event.shiftKey)} onKeyDown=${onKey} /></label>
@@ -24,7 +25,7 @@ export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }
         ${!ready && html`<span class=${`state ${one.status}`}>${STATES[one.status] || one.status}</span>`}</p>
       ${factsLine(one) && html`<p class="hint">${factsLine(one)}</p>`}
       ${metadataLine(one) && html`<p class="hint document-metadata">${metadataLine(one)}</p>`}
-      <div class="document-facts"><p class="hint">${facts(one)}</p>${ready && html`<${Labels} one=${one} onTags=${(tags) => onChange({ ...one, tags })} />`}</div>
+      <div class="document-facts"><p class="hint">${facts(one)}</p>${ready && edits && html`<${Labels} one=${one} onTags=${(tags) => onChange({ ...one, tags })} />`}</div>
       ${one.status === "failed" && html`<p class="reason">${one.error} ${again && html`<${Button} icon="retry" onClick=${() => readAgain(one)}>Try again</>`}</p>`}
       ${one.warnings.length > 0 && html`<p class="hint warned">${one.warnings.join("; ")}</p>`}
     </div>
@@ -32,8 +33,8 @@ export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }
       ${ready && html`<a class="icon-button" href=${address("ask", [], { docs: one.id })} aria-label=${`Ask ${one.title}`} title="Ask this document"><${Icon} name="ask" /></a>`}
       <${Original} one=${one} />
       ${ready && again && html`<${IconButton} icon="retry" label=${`Read ${one.title} again`} onClick=${() => readAgain(one)} />`}
-      ${ready && one.facts && html`<${IconButton} icon="edit" label=${`Edit title, facts and metadata of ${one.title}`} onClick=${() => onEdit(one)} />`}
-      <${IconButton} icon="bin" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />
+      ${ready && edits && one.facts && html`<${IconButton} icon="edit" label=${`Edit title, facts and metadata of ${one.title}`} onClick=${() => onEdit(one)} />`}
+      ${edits && html`<${IconButton} icon="bin" label=${`Delete ${one.title}`} onClick=${() => onDelete(one)} />`}
     </div>
   </li>`;
 }
@@ -42,7 +43,7 @@ export function Row({ one, chosen, onChoose, onKey, onDelete, onEdit, onChange }
 const named = ({ file_name: name, title }) => (name && name !== title ? name : "");
 
 function facts(one) {
-  const when = new Date(one.updated_at).toLocaleDateString(undefined, { dateStyle: "medium" });
+  const when = dateOf(one.updated_at, { dateStyle: "medium" });
   const pages = one.pages ? `${one.pages} ${one.pages === 1 ? "page" : "pages"}` : "";
   const chunks = `${one.chunks.toLocaleString("en")} ${one.chunks === 1 ? "passage" : "passages"}`;
   return [bytes(one.size), pages, one.status === "ready" ? chunks : "", when].filter(Boolean).join(" · ");

@@ -10,6 +10,7 @@
 // The server counts places in code points. Those of `load` come as UTF-16 units, with what was
 // asked for and what is linked to as the server has it: see `places`.
 import { api, call, send } from "../api.js";
+import { spaces } from "../shell/spaces.js";
 import { openNow } from "../store.js";
 import { unitsOf } from "../text.js";
 
@@ -34,6 +35,7 @@ function once(id, name, begin) {
 }
 
 export const forget = (id) => kept.delete(id);
+spaces.subscribe(() => kept.clear()); // another may read them now
 
 export const load = (id) => once(id, "loading", async () => {
   const document = await found(id);

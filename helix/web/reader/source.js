@@ -7,6 +7,9 @@
 // `among` are the sources that this one is one of, `at` its place among them.
 import { Button, IconButton, Notice, Spinner } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { api } from "../api.js";
+import { runs } from "../library/follow.js";
+import { useStore } from "../store.js";
 import { useTitle } from "../shell/title.js";
 import { forget, load } from "./documents.js";
 import { Heading } from "./heading.js";
@@ -21,6 +24,7 @@ export function SourceReader({ documentId, onClose, alone, ...place }) {
     fetchInto(documentId, setState);
   };
   useEffect(() => fetchInto(documentId, setState), [documentId]);
+  useStillThere(state.document, (error) => setState({ document: null, error }));
   const { document, error } = state;
   const ready = document && document.id === documentId;
   useEffect(() => {
@@ -43,6 +47,20 @@ export function SourceReader({ documentId, onClose, alone, ...place }) {
   </section>`;
 }
 
+// A document that was deleted, or may not be read any more, goes from the screen too.
+function useStillThere(document, onGone) {
+  const changes = useStore(runs, (now) => now.changes);
+  const first = useRef(changes);
+  useEffect(() => {
+    if (changes === first.current || !document || document.isAttached) return;
+    api.document(document.id, { text: false }).catch((error) => {
+      if (error.status !== 404) return;
+      forget(document.id);
+      onGone(error);
+    });
+  }, [changes]);
+}
+
 // On its own it gives the browser's tab its name.
 function Titled({ text }) {
   useTitle(text);
@@ -61,6 +79,6 @@ function fetchInto(documentId, setState) {
 function Failure({ error, onRetry }) {
   const gone = error.status === 404;
   return html`<div class="source-body"><${Notice} kind="error" title=${gone ? "This document no longer exists." : "The document could not be opened."}>
-    <p>${gone ? "It was deleted, or belongs to another tenant." : error.message}</p>
+    <p>${gone ? "It was deleted, or you may not read it." : error.message}</p>
     ${!gone && html`<${Button} icon="retry" onClick=${onRetry}>Try again</>`}</></div>`;
 }

@@ -1,6 +1,6 @@
 // Who asks, and what the server can do: { tenant, auth, version, images, mode, voice, study, model, models }, all null
 // until it told.
-// Asked anew for another tenant or key.
+// Asked anew for another tenant, key or space.
 //
 //   const { images } = useAbout();     images: whether the model can look at one; voice: whether speech can be written down;
 //                                      study: whether there are study and progress
@@ -28,8 +28,8 @@ export async function learn() {
 }
 
 let asking = null;
-function again({ tenant, key }) {
-  const who = JSON.stringify([tenant, key]);
+function again({ tenant, key, space }) {
+  const who = JSON.stringify([tenant, key, space]);
   if (who === asking) return;
   asking = who;
   learn();

@@ -10,6 +10,7 @@ import { useAbout } from "./about.js";
 import { Menu } from "./menu.js";
 import { signOutEverywhere } from "./shared-key.js";
 import { Keys } from "./shortcuts.js";
+import { SpaceMenu } from "./spaces.js";
 
 export const API_DOCS = "/docs";
 export const ACCOUNT = "/web/accounts/index.html";
@@ -26,6 +27,7 @@ export function Header({ route, onSettings, onShortcuts, onPalette }) {
   return html`<header class="top">
     <a class="skip" href="#main" onClick=${toMain}>Skip to content</a>
     <a class="brand" href=${address("ask")} aria-label="Helix, home"><img src="/web/icon.svg" alt="" width="24" height="24" /><span>Helix</span></a>
+    <${SpaceMenu} />
     <nav aria-label="Views">${shown.map((view) => html`<a key=${view.name}
       href=${hrefOf(view)} aria-current=${isHere(view) ? "page" : undefined}>${view.label}</a>`)}</nav>
     <div class="top-tools">

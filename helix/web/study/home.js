@@ -1,4 +1,5 @@
 // #/study: due cards, a form for a new set, and the list of sets.
+import { dateOf } from "../dates.js";
 import { ScopeBar, scopeOf } from "../ask/scope.js";
 import { Button, Icon, Spinner, toast } from "../components.js";
 import { storedScope } from "../conversations/turn.js";
@@ -80,5 +81,5 @@ function Sets() {
 export function saidOf({ kind, status, made, wanted, stale, created_at: at }) {
   const { name, of } = KINDS[kind];
   const amount = { queued: "waiting", running: `${made} of ${wanted} ${of}`, failed: "failed" }[status] ?? `${made} ${of}`;
-  return [name, amount, stale ? "a document has changed" : "", new Date(at).toLocaleDateString()].filter(Boolean).join(" · ");
+  return [name, amount, stale ? "a document has changed" : "", dateOf(at)].filter(Boolean).join(" · ");
 }

@@ -1,5 +1,6 @@
 // A quiz: one question at a time; after each answer the right one is shown with its passage. An unfinished
 // attempt is continued. Keys: 1 to 9 choose an option, Enter answers and goes on.
+import { momentOf } from "../dates.js";
 import { Icon, announce, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { useKeys } from "../shell/keys.js";
@@ -22,7 +23,7 @@ export function Quiz({ set }) {
   if (attempt) return html`<${Questions} items=${set.items} attempt=${attempt} onEnd=${finish} />`;
   return html`${result && html`<${Result} set=${set} result=${result} />`}
     <p><button type="button" class="button main" ref=${beginHere} onClick=${start}>${open ? "Continue" : data?.attempts.length ? "Try again" : "Start"}</button></p>
-    ${data?.attempts.some((one) => one.finished_at) && html`<h2>Earlier attempts</h2><ul>${data.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${new Date(one.finished_at).toLocaleString()}</span></li>`)}</ul>`}`;
+    ${data?.attempts.some((one) => one.finished_at) && html`<h2>Earlier attempts</h2><ul>${data.attempts.filter((one) => one.finished_at).map((one) => html`<li key=${one.id}>${one.right} of ${one.of} right <span class="hint">${momentOf(one.finished_at)}</span></li>`)}</ul>`}`;
 }
 
 function Questions({ items, attempt, onEnd }) {

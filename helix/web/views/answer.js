@@ -1,4 +1,5 @@
 // #/answer/{answer_id}: an answer that was given before, as its receipt has it.
+import { momentOf } from "../dates.js";
 import { Panel } from "./ask.js";
 import { Turn } from "../ask/answer.js";
 import { closePanel, openPanel, panels } from "../ask/panel.js";
@@ -41,7 +42,7 @@ export default function Answer({ route }) {
     ${!turn && !error && html`<${Spinner} label="Loading the receipt" />`}
     ${error && html`<${Notice} kind="error" title="Answer not found.">
       <p>${error.status === 404 ? "Receipts are kept for a limited time, and only the tenant that asked can read them." : error.message}</p></>`}
-    ${turn && html`<p class="hint">Answered ${new Date(turn.asked).toLocaleString()}</p>`}
+    ${turn && html`<p class="hint">Answered ${momentOf(turn.asked)}</p>`}
     ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? removedOn(turn.removedAt) : "The quotes may no longer match it."}</p></>`}
     ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askElsewhere} onRetry=${() => {}}
       onRate=${(rating, note) => setState((now) => ({ ...now, turn: { ...now.turn, rating, note } }))} />`}

@@ -26,7 +26,7 @@ import { useTitle } from "../shell/title.js";
 import { useStore } from "../store.js";
 
 export default function Ask({ route }) {
-  const { id, state, list, scope: own, earlier, error } = useStore(thread);
+  const { id, state, list, scope: own, space, earlier, error } = useStore(thread);
   const { panel } = useStore(panels);
   const linked = useOpened(route);
   const scope = id ? own : scopeOf(route);
@@ -48,12 +48,12 @@ export default function Ask({ route }) {
     <${Sidebar} current=${id} onNew=${startNew} />
     <div class="thread">
       ${state === "loading" && html`<div class="turns"><${Spinner} label="Opening the conversation" /></div>`}
-      ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="Conversation not found."><p>It was deleted, or belongs to another tenant.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
+      ${state === "gone" && html`<div class="turns"><${Notice} kind="error" title="Conversation not found."><p>It was deleted, or is somebody else’s.</p><${Button} onClick=${startNew}>New conversation</></></div>`}
       ${state === "failed" && html`<div class="turns"><${Notice} kind="error" title="The conversation could not be loaded."><p>${error}</p><${Button} icon="retry" onClick=${() => open(id)}>Try again</></></div>`}
       ${list.length > 0 && html`<${Thread} list=${list} earlier=${earlier} linked=${linked} onAskAnew=${anew} />`}
       ${isEmpty && html`<${Welcome} scope=${scope} onAsk=${(question) => put(question)} />`}
       <div class="ask-box" ref=${box} hidden=${state === "gone"}>
-        <${Tray} /><div class="box-top"><${ScopeBar} scope=${scope} onChange=${choose} /><${MemoryMeter} list=${list} /><${ModelChoice} /></div>
+        <${Tray} /><div class="box-top"><${ScopeBar} scope=${scope} space=${id ? space : undefined} onChange=${choose} /><${MemoryMeter} list=${list} /><${ModelChoice} /></div>
         <${Composer} conversation=${id} scope=${scope} running=${running} onAsk=${put} onStop=${stop} />
       </div>
       ${isEmpty && html`<${FirstRun} />`}

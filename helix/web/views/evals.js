@@ -1,5 +1,6 @@
 // #/evals: the last report of `python -m evals.run` on this machine, else the one that came with
 // Helix: totals, plots, cases, and how to make one's own.
+import { dateOf, momentOf } from "../dates.js";
 import { api, call } from "../api.js";
 import { Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
@@ -25,7 +26,7 @@ export default function Evals() {
 
 // Said where the numbers are not this machine's.
 function Origin({ report }) {
-  return report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${new Date(report.created_at).toLocaleDateString()}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`;
+  return report.packaged && html`<${Notice} title="This report came with Helix."><p>It is of ${dateOf(report.created_at)}, over the sample documents with the models that run offline. Nothing was measured on this machine yet.</p></>`;
 }
 
 const NAMED = 8; // documents that are named and looked for
@@ -69,7 +70,7 @@ function OwnReport() {
 }
 
 function Report({ report }) {
-  return html`<${Origin} report=${report} /><p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${new Date(report.created_at).toLocaleString()}, judged by ${report.judges.join(" and ")}.</p>
+  return html`<${Origin} report=${report} /><p class="lead">${report.cases.length > 0 ? `${report.cases.length} questions` : "A run"} of the set “${report.suite}”, ${momentOf(report.created_at)}, judged by ${report.judges.join(" and ")}.</p>
     ${report.failed.length > 0
       ? html`<${Notice} kind="error" title="Below the required minimum"><ul>${report.failed.map((line) => html`<li key=${line}>${line}</li>`)}</ul></>`
       : html`<div class="seal"><${Icon} name="check" /><div><p class="seal-title">Every required minimum was reached.</p>

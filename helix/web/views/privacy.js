@@ -1,4 +1,5 @@
 // #/privacy: which hosts the server talked to, by its own counter, and what is stored, and where.
+import { momentOf } from "../dates.js";
 import { call } from "../api.js";
 import { Button, Icon, Notice, Spinner } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
@@ -23,7 +24,7 @@ export default function Privacy() {
 }
 
 function Report({ report }) {
-  const since = report.since ? new Date(report.since).toLocaleString() : null;
+  const since = report.since ? momentOf(report.since) : null;
   return html`<div class=${report.outside ? "seal outside" : "seal"} role="status"><${Icon} name=${report.outside ? "warn" : "check"} />
       <div><p class="seal-title">${report.outside ? "Helix has talked to hosts outside this machine." : "Nothing has left this machine."}</p>
       <p class="hint">${since ? `Counted at the socket since ${since}.` : "No connection has been made yet."}</p></div></div>
@@ -42,7 +43,7 @@ function Contacts({ report }) {
     ${contacts.length > 0 && html`<div class="table-scroll" tabindex="0" role="group" aria-label="Hosts"><table class="table"><thead><tr><th>Host</th><th>Where</th><th>Process</th><th class="number">Connections</th><th>Last contact</th></tr></thead>
       <tbody>${contacts.map((one) => html`<tr key=${`${one.process} ${one.kind} ${one.host} ${one.port}`} class=${one.where === "outside" ? "outside" : ""}>
         <th scope="row">${one.host}${one.port ? `:${one.port}` : ""}${one.kind === "name" ? html` <span class="hint">name looked up</span>` : ""}</th>
-        <td>${one.where}</td><td>${one.process}</td><td class="number">${one.count.toLocaleString("en")}</td><td>${new Date(one.last_at).toLocaleString()}</td></tr>`)}</tbody></table></div>`}
+        <td>${one.where}</td><td>${one.process}</td><td class="number">${one.count.toLocaleString("en")}</td><td>${momentOf(one.last_at)}</td></tr>`)}</tbody></table></div>`}
     ${report.contacts_not_named > 0 && html`<p class="hint">${report.contacts_not_named} more, from which documents were fetched, are not named: they may be another tenant’s.</p>`}
     ${report.open_now.length > 0 && html`<p class="hint">Open now, according to the operating system: ${report.open_now.map((one) => `${one.host}:${one.port} (${one.where})`).join(", ")}.</p>`}`;
 }

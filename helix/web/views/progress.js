@@ -1,4 +1,5 @@
 // #/progress: totals, a heatmap of days, and badges. Pressing a day shows its actions.
+import { chosen, dateOf } from "../dates.js";
 import { call } from "../api.js";
 import { Button, Dialog, Icon, Notice, Spinner, toast } from "../components.js";
 import { html, useRef, useState } from "../html.js";
@@ -7,7 +8,7 @@ import { Failure, useData } from "../data.js";
 const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const LEVELS = ["nothing", "under 15 minutes", "15 to 60 minutes", "1 to 3 hours", "over 3 hours"];
 const WEEK = ["Mon", "", "Wed", "", "Fri", "", ""];
-const dated = (date) => new Date(`${date}T12:00`).toLocaleDateString(undefined, { weekday: "short", day: "numeric", month: "short" });
+const dated = (date) => dateOf(`${date}T12:00`, { weekday: "short", day: "numeric", month: "short" });
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const lasted = (minutes) => (minutes < 60 ? counted(minutes, "minute") : `${Math.floor(minutes / 60)} h ${minutes % 60} min`);
 const worded = (actions) => Object.entries(actions).filter(([, n]) => n).map(([name, n]) => `${name.replaceAll("_", " ")}: ${n.toLocaleString("en")}`);
@@ -63,7 +64,7 @@ function Days({ days }) {
 
 function Day({ date }) {
   const { data, error } = useData((signal) => call("GET /v1/progress/days/{day}", { path: { day: date }, query: { time_zone }, signal }), [date]);
-  const at = (moment) => new Date(moment).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
+  const at = (moment) => new Date(moment).toLocaleTimeString(chosen() || undefined, { hour: "2-digit", minute: "2-digit", timeZone: time_zone });
   return html`<div class="day-data" role="status"><h3>${dated(date)}</h3>${error && html`<${Failure} error=${error} />`}
     ${data && !data.sessions.length && html`<p class="hint">No activity.</p>`}
     ${data && html`<ul>${data.sessions.map((one) => html`<li key=${one.from}>${at(one.from)} to ${at(one.to)}, ${lasted(one.minutes)}</li>`)}</ul><p class="hint">${worded(data.actions).join(" · ")}</p>`}

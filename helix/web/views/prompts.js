@@ -1,5 +1,6 @@
 // #/prompts: the list of prompts; #/prompts/{name}: one of them, to edit, try on a question, compare with
 // the shipped text and reset.
+import { momentOf } from "../dates.js";
 import { call } from "../api.js";
 import { Button, Notice, Spinner, toast } from "../components.js";
 import { html, useState } from "../html.js";
@@ -54,7 +55,7 @@ function Prompt({ name }) {
     <${Trial} path=${path} text=${text} />
     ${data.diff.length > 0 && html`<details><summary>Changes from the default text</summary><pre class="diff">${data.diff.slice(2).map((line, n) => html`<span key=${n} class=${{ "+": "added", "-": "left" }[line[0]] ?? ""}>${line}${"\n"}</span>`)}</pre></details>`}
     ${data.versions.length > 0 && html`<h2>Versions</h2><ul class="sets">${data.versions.map(({ version, text: own, author, created_at: at }) => html`<li key=${version}>
-      <span>${version}. ${own === null ? "the default text" : "your own"}</span><span class="hint">${[new Date(at).toLocaleString(), author].filter(Boolean).join(", ")}</span>
+      <span>${version}. ${own === null ? "the default text" : "your own"}</span><span class="hint">${[momentOf(at), author].filter(Boolean).join(", ")}</span>
       ${version !== data.last_version && html`<button type="button" class="text-button" onClick=${() => act(call("POST /v1/prompts/{name}/rollback", { path, body: { version } }), `Version ${version} is restored`)}>Restore</button>`}</li>`)}</ul>`}`;
 }
 

@@ -1,0 +1,57 @@
+// Groups of the tenant's members: made by hand, or by a provider's claim, which is the provider's to change.
+//
+//   <${Groups} people=${members} owner=${true} />
+import { Button, Notice, toast } from "../components.js";
+import { Failure, useData } from "../data.js";
+import { html, useState } from "../html.js";
+import { useWork } from "./parts.js";
+import { request } from "./requests.js";
+
+const nameOf = ({ name, email }) => name || email;
+
+export function Groups({ people, owner }) {
+  const { data, error, reload } = useData(() => request("GET", "/v1/groups"), []);
+  const work = useWork();
+  const make = work.on(async (form, element) => {
+    await request("POST", "/v1/groups", { name: form.get("name").trim() });
+    element.reset();
+    reload();
+  });
+  if (error) return html`<${Failure} error=${error} />`;
+  if (!data || (!owner && !data.groups.length)) return null;
+  return html`<section aria-labelledby="groups"><h2 id="groups">Groups</h2><p class="hint">A space can be given to a group at once.</p>
+    ${data.groups.map((one) => html`<${Group} key=${one.id} one=${one} people=${people} owner=${owner && one.source === "local"} onChange=${reload} />`)}
+    ${owner && html`<form class="people-form" onSubmit=${make}><label class="field">Name of a new group<input name="name" required maxlength="100" autocomplete="off" /></label>
+      <button class="button" disabled=${work.busy}><span>Make a group</span></button></form>`}
+    ${work.error && html`<${Notice} kind="error">${work.error}</>`}</section>`;
+}
+
+function Group({ one, people, owner, onChange }) {
+  const [open, setOpen] = useState(false);
+  return html`<details class="group" onToggle=${(event) => setOpen(event.target.open)}><summary>${one.name} <span class="hint">${one.members} ${one.members === 1 ? "member" : "members"}${one.source === "local" ? "" : `, by ${one.source}`}</span></summary>
+    ${open && html`<${Inside} one=${one} people=${people} owner=${owner} onChange=${onChange} />`}</details>`;
+}
+
+function Inside({ one, people, owner, onChange }) {
+  const at = `/v1/groups/${one.id}`;
+  const { data, reload } = useData(() => request("GET", `${at}/members`), [at]);
+  const { error, on, run } = useWork();
+  const change = async (method, id) => {
+    await request(method, `${at}/members/${id}`);
+    reload();
+    onChange();
+  };
+  const remove = () => run(async () => {
+    await request("DELETE", at);
+    toast("Deleted");
+    onChange();
+  });
+  const inside = data?.members ?? [];
+  const others = people.filter(({ id }) => !inside.some((each) => each.id === id));
+  return html`<ul class="account-list">${inside.map((each) => html`<li class="account-row" key=${each.id}><span>${nameOf(each)} ${each.name && html`<span class="hint">${each.email}</span>`}</span>
+      ${owner && html`<${Button} onClick=${() => run(() => change("DELETE", each.id))} aria-label=${`Take ${nameOf(each)} out of ${one.name}`}>Take out</>`}</li>`)}</ul>
+    ${owner && others.length > 0 && html`<form class="people-form" onSubmit=${on((form) => change("PUT", form.get("who")))}>
+      <label class="field">Put into it<select name="who">${others.map((each) => html`<option key=${each.id} value=${each.id}>${nameOf(each)}</option>`)}</select></label><button class="button"><span>Put in</span></button></form>`}
+    ${owner && html`<p><${Button} kind="danger" icon="bin" onClick=${remove}>Delete the group</></p>`}
+    ${error && html`<${Notice} kind="error">${error}</>`}`;
+}
