@@ -3,12 +3,26 @@
 //   dateOf("2026-01-31T12:00Z")        "31 Jan 2026"; a second value: options of toLocaleDateString
 //   momentOf("…")                      with the time
 //   LANGUAGES; chosen(); choose("de")
-import { recall, remember } from "./store.js";
+const KEPT = "helix.dates"; // read here, not by store.js, which the page of accounts does without
 
 export const LANGUAGES = ["en-GB", "en-US", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "sv", "zh"];
 
-export const chosen = () => (LANGUAGES.includes(recall("dates", "localStorage")) ? recall("dates", "localStorage") : "");
-export const choose = (language) => remember("dates", language, "localStorage");
+export function chosen() {
+  try {
+    const language = localStorage.getItem(KEPT);
+    return LANGUAGES.includes(language) ? language : "";
+  } catch {
+    return ""; // the browser refuses storage to the page
+  }
+}
+
+export function choose(language) {
+  try {
+    localStorage.setItem(KEPT, language);
+  } catch {
+    // as the browser has it
+  }
+}
 
 export const dateOf = (text, options) => new Date(text).toLocaleDateString(chosen() || undefined, options);
 export const momentOf = (text) => new Date(text).toLocaleString(chosen() || undefined);

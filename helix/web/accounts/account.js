@@ -42,6 +42,7 @@ onSubmit("change", async (form) => {
 });
 
 await attempt(load);
+document.querySelector("main").hidden = false; // nothing is there to press before it works
 
 async function load() {
   const { person, tenant, role, tenants, scopes } = await request("GET", "/v1/session");
