@@ -202,8 +202,8 @@ def _place(caller: Caller, given: Row, *, is_new: bool) -> None:
         return
     if given.get("group_map"):
         raise OtherSpace("readers of a source are mapped to spaces by who reads the whole library")
-    if is_new:
-        given.setdefault("spaces", [caller.writable_space()])
+    if is_new and (own := caller.writable_space()) is not None:
+        given.setdefault("spaces", [own])
     for space in given.get("spaces", ()):
         if space not in reach:
             raise no_space(space)

@@ -4,6 +4,7 @@
 //
 //   <${Understood} turn=${turn} />   <${FromHistory} turn=${turn} />   <${Stale} turn=${turn} onRetry=${f} />
 import { Button, Icon, Notice } from "../components.js";
+import { dateOf } from "../dates.js";
 import { html } from "../html.js";
 import { shortened, sliceOf } from "../text.js";
 
@@ -34,7 +35,7 @@ export function Stale({ turn, onRetry }) {
     <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
 }
 
-export const removedOn = (at) => `A source of this answer was removed${at ? ` on ${new Date(at).toLocaleDateString(undefined, { dateStyle: "long" })}` : ""}.`;
+export const removedOn = (at) => `A source of this answer was removed${at ? ` on ${dateOf(at, { dateStyle: "long" })}` : ""}.`;
 
 function saidOf({ document_id: id, title, change, quotes_hold: hold, removed_at: at }) {
   if (change === "deleted") return removedOn(at);
