@@ -82,8 +82,8 @@ Options = Annotated[
 Secrets = Annotated[
     Several,
     typer.Option(
-        "--secret", metavar="NAME",
-        help="Asked for, or read from standard input, and stored encrypted (HELIX_SECRETS_KEY).",
+        "--secret", metavar="NAME[=@FILE]",
+        help="Asked for, or read from a file, and stored encrypted (HELIX_SECRETS_KEY).",
     ),
 ]  # fmt: skip
 Groups = Annotated[
@@ -334,8 +334,17 @@ def rm(
 
 
 def _asked(names: Several) -> dict[str, str]:
-    """The secrets of these names, as they are typed without being shown."""
-    return {name: typer.prompt(name, hide_input=True, err=True) for name in names or ()}
+    """The secrets of these names: from a file each, or as they are typed without being shown."""
+    found: dict[str, str] = {}
+    for name, _, file in (each.partition("=@") for each in names or ()):
+        if not file:
+            found[name] = typer.prompt(name, hide_input=True, err=True)
+            continue
+        try:
+            found[name] = Path(file).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise BadRequest(f"{file}, the file of the secret {name}, cannot be read") from None
+    return found
 
 
 def _sealed(kind: str, names: Several) -> bytes | None:

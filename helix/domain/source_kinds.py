@@ -162,6 +162,14 @@ KINDS: Mapping[str, Kind] = {
         "smb://files.example.com/handbook",
         (Option("arguments", "Arguments of its file system, JSON", secret=True),),
     ),
+    "reader": Kind(
+        "A reader of LlamaIndex",
+        "pipelines.sources.llama_readers",
+        "the class of a reader whose package is installed, PACKAGE:CLASS",
+        "llama_index.readers.confluence:ConfluenceReader",
+        (Option("arguments", "Its arguments, JSON or TOML", secret=True),),
+        schemes=("reader",),
+    ),
 }
 """In the order in which they are offered."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,13 +28,35 @@ def check_reach(source: Source, settings: Settings) -> None:
     """
     if source.trusted:
         return
+    if source.kind == "reader":
+        _check_reader(source.address, settings.source_readers)
+        return
     texts = [source.address, *(str(value) for value in source.options.values())]
-    for text in texts:
-        for host in hosts_in(text):
-            _check_host(host, settings.allow_hosts)
+    check_hosts(texts, settings.allow_hosts)
     is_remote = any(hosts_in(source.address)) or _scheme(source.address) in _BUCKETS
     if not is_remote:
         _check_folder(source.address, settings.source_folders)
+
+
+def check_hosts(texts: Iterable[str], allowed: Sequence[str] | None) -> None:
+    """Return where each host that ``texts`` name may be reached; None allows all.
+
+    Raises:
+        SourceError: one of them is private, and not among those allowed.
+    """
+    if allowed is None:
+        return
+    for text in texts:
+        for host in hosts_in(text):
+            _check_host(host, allowed)
+
+
+def _check_reader(address: str, allowed: Sequence[str]) -> None:
+    if address.removeprefix("reader:") not in allowed:
+        raise SourceError(
+            f"{address} is code, and not in HELIX_SOURCE_READERS: name it there, or add the source"
+            " where the server runs, by `helix source add`"
+        )
 
 
 def hosts_in(text: str) -> Iterator[str]:
@@ -54,7 +76,7 @@ def _scheme(address: str) -> str:
     return address.partition("://")[0].lower() if "://" in address else ""
 
 
-def _check_host(host: str, allowed: tuple[str, ...]) -> None:
+def _check_host(host: str, allowed: Sequence[str]) -> None:
     named = {name.lower().strip("[]") for name in allowed}
     named |= {name.lower().rpartition(":")[0].strip("[]") for name in allowed}
     try:

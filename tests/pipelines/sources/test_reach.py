@@ -72,3 +72,12 @@ def test_a_name_is_judged_by_its_addresses(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SourceError, match=r"of wiki\.example is private"):
         _check(_source("https://wiki.example/x"))
     _check(_source("https://wiki.example/x"), allow_hosts=("wiki.example",))
+
+
+def test_a_reader_is_of_a_class_that_the_settings_name() -> None:
+    source = Source("default", 1, "Tried", "reader", "reader:os:system")
+    with pytest.raises(SourceError, match="HELIX_SOURCE_READERS"):
+        _check(source)
+    _check(source, source_readers=("os:system",))
+    with pytest.raises(SourceError, match="HELIX_SOURCE_READERS"):
+        _check(source, source_readers=("os:popen",), source_folders=("/",))

@@ -1,0 +1,117 @@
+"""Confluence's and Jira's REST API on loopback: pages of spaces, and issues that JQL finds."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.support.scripted_server import LoopbackServer
+
+TOKEN = "token-of-anna"
+
+
+@dataclass
+class Atlassian:
+    """``pages`` are (title, HTML) by id, ``issues`` (summary, description, time) by id.
+
+    With ``status``, every request after ``after`` more is answered by it; ``busy`` requests are
+    asked to come again in a second.
+    """
+
+    url: str = ""
+    pages: dict[str, tuple[str, str]] = field(default_factory=dict)
+    issues: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    status: int = 0
+    after: int = 0
+    busy: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    def answer(self, path: str, query: dict[str, str]) -> Any:
+        """The answer to a request; None where there is none."""
+        if path == "/rest/api/content":
+            start, limit = int(query.get("start", 0)), min(int(query.get("limit", 25)), 25)
+            some = list(self.pages)[start : start + limit]
+            return {"results": [self._page(each) for each in some], "size": len(some)}
+        if path == "/rest/api/2/serverInfo":
+            return {"version": "9.12.0", "versionNumbers": [9, 12, 0], "deploymentType": "Server"}
+        if path == "/rest/api/2/field":
+            return []
+        if path == "/rest/api/2/search":
+            start, limit = int(query["startAt"]), int(query["maxResults"])
+            some = list(self.issues)[start : start + limit]
+            found = {"issues": [self._issue(each) for each in some], "total": len(self.issues)}
+            return {**found, "startAt": start, "maxResults": limit}
+        return None
+
+    def _page(self, number: str) -> dict[str, Any]:
+        title, html = self.pages[number]
+        return {
+            "id": number, "title": title, "status": "current", "type": "page",
+            "body": {"export_view": {"value": html}}, "_links": {"webui": f"/pages/{number}"},
+        }  # fmt: skip
+
+    def _issue(self, number: str) -> dict[str, Any]:
+        summary, description, updated = self.issues[number]
+        fields = {
+            "summary": summary, "description": description, "updated": updated, "created": updated,
+            "issuetype": {"name": "Bug", "id": "1"}, "assignee": None, "reporter": None,
+            "labels": ["pumps"], "status": {"name": "Open", "id": "1"},
+            "project": {"name": "Pumps", "id": "1", "key": "P"},
+            "priority": {"name": "High", "id": "1"},
+        }  # fmt: skip
+        own = f"{self.url}/rest/api/2/issue/{number}"
+        return {"id": number, "key": f"P-{number}", "self": own, "fields": fields}
+
+
+@contextmanager
+def atlassian() -> Iterator[Atlassian]:
+    """The server, which answers whoever has TOKEN."""
+    held = Atlassian()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            held.asked.append(self.path)
+            held.after -= 1
+            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                return self._send(401, {"message": f"no {self.headers.get('Authorization')}"})
+            if held.busy:
+                held.busy -= 1
+                return self._send(429, {"message": "busy"})
+            if held.status and held.after < 0:
+                return self._send(held.status, {"message": "refused"})
+            answer = held.answer(parts.path, query)
+            return self._send(
+                404 if answer is None else 200, {"message": "none"} if answer is None else answer
+            )
+
+        def _send(self, status: int, body: Any) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            if status == 429:
+                self.send_header("Retry-After", "1")
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = LoopbackServer(("127.0.0.1", 0), Handler)
+    held.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
