@@ -93,10 +93,13 @@ def test_one_shares_and_the_other_reads_until_they_may_not(
         expect(bob.get_by_role("complementary", name="Source of the answer")).to_contain_text(TEXT)
         bob.keyboard.press("Escape")
         expect(bob.get_by_role("complementary")).to_have_count(0)
-        bob.get_by_label("Write a comment").fill("Is it 41?\nI counted 40.")
+        hostile = "<img src=x onerror='window.ran=1'>"
+        bob.get_by_role("button", name="Comment on this answer").click()
+        expect(bob.get_by_label("Write a comment")).to_be_focused()
+        bob.get_by_label("Write a comment").fill(f"Is it 41? {hostile}\nI counted 40.")
         bob.keyboard.press("Control+Enter")
         comment = ada.get_by_role("region", name="Comments").get_by_role("listitem")
-        expect(comment).to_contain_text("I counted 40.")  # without a reload
+        expect(comment).to_contain_text(f"{hostile}\nI counted 40.")  # without a reload
         expect(comment.get_by_role("button", name="Edit")).to_have_count(0)
         assert serious(bob) == []
         bob.emulate_media(color_scheme="dark")
@@ -122,6 +125,37 @@ def test_one_shares_and_the_other_reads_until_they_may_not(
         assert TEXT not in bob.content()
         bob.get_by_role("link", name="What is shared with you").click()
         expect(bob.get_by_text("What others share with you will appear here.")).to_be_visible()
+
+
+def test_a_conversation_is_followed_until_its_reader_is_signed_out(
+    context: BrowserContext, other: BrowserContext, guarded: str
+) -> None:
+    start = "web/sign-in.html?next=/"
+    with watched(context, guarded, start) as ada, watched(other, guarded, start) as bob:
+        _signed_in(ada, "ada")
+        _signed_in(bob, "bob")
+        ask(ada, QUESTION)
+        expect(ada.get_by_role("region", name="Sources of the answer")).to_be_visible()
+        row = ada.get_by_role("navigation", name="Conversations").get_by_role("listitem")
+        row.first.hover()
+        row.first.get_by_role("button", name="Share How many").click()
+        dialog = ada.get_by_role("dialog", name="Share this conversation")
+        dialog.get_by_label("Everyone in default").check()
+        assert serious(ada) == []
+        ada.keyboard.press("Enter")
+        expect(dialog.get_by_role("button", name="Stop sharing")).to_be_visible()
+        expect(dialog.get_by_role("button", name="Make a public link")).to_have_count(0)
+        ada.keyboard.press("Escape")
+
+        choose(bob, "Shared with me")
+        bob.get_by_role("link", name=QUESTION).first.click()
+        expect(bob.get_by_role("article")).to_have_count(1)
+        assert serious(bob) == []
+        ask(ada, "Where is the tram depot?")
+        expect(bob.get_by_role("article")).to_have_count(2)  # without a reload
+        expect(bob.get_by_role("heading", name="Where is the tram depot?")).to_be_visible()
+        bob.evaluate("fetch('/v1/session', { method: 'DELETE' })")  # as another tab of his may
+        bob.wait_for_url("**/web/sign-in.html?next=**")
 
 
 def test_a_public_link_shows_the_answer_to_anybody_until_it_is_taken_back(

@@ -11,6 +11,7 @@ import httpx
 import psycopg
 import pytest
 
+from helix.conversations.receipts.erasure import erase_tenant
 from helix.library.keys import KEY_SCOPES, create_key
 from helix.library.spaces import Member, let_in, let_out
 from helix.providers.factories import build_embedder
@@ -368,6 +369,19 @@ def test_a_share_goes_with_its_conversation_its_author_and_its_reader(shared: Sh
     assert shared.ada.delete(f"/v1/conversations/{shared.conversation}").status_code == 204
     left = "SELECT (SELECT count(*) FROM shares), (SELECT count(*) FROM share_links)"
     assert shared.accounts.sql(left) == [(0, 0)]
+
+
+def test_erasing_a_tenant_erases_what_was_shared_and_said(shared: Shared) -> None:
+    share = shared.share(people=[shared.id_of("cat")], message_id=shared.of_open)
+    comment = {"message_id": shared.of_open, "text": "Mine."}
+    assert shared.cat.post(f"/v1/shared/{share['id']}/comments", json=comment).status_code == 201
+    shared.ada.post(f"/v1/shares/{share['id']}/links", json={"days": 1})
+    with psycopg.connect(shared.accounts.url, autocommit=True) as connection:
+        connection.execute("UPDATE runs SET status = 'done'")
+        with connection.transaction():
+            erase_tenant(connection, "acme")
+    for table in ("shares", "share_readers", "share_links", "comments"):
+        assert shared.accounts.sql(f"SELECT count(*) FROM {table}") == [(0,)], table
 
 
 def test_the_audit_log_has_who_shared_and_with_whom_by_ids_alone(shared: Shared) -> None:

@@ -24,13 +24,19 @@ export default function Shared({ route }) {
   return id ? html`<${One} key=${id} id=${id} />` : html`<${List} />`;
 }
 
+// Whether nobody is signed in any more: then the page goes there, and comes back.
+function toSignIn({ status }) {
+  if (status === 401) location.assign(`/web/sign-in.html?next=${encodeURIComponent(location.pathname + location.hash)}`);
+  return status === 401;
+}
+
 function List() {
   const [state, setState] = useState({ shared: null, own: [], error: "" });
   useTitle("Shared with me");
   useEffect(() => {
     Promise.all([request("GET", "/v1/shared"), request("GET", "/v1/shares")]).then(
       ([{ shared }, { shares }]) => setState({ shared, own: shares, error: "" }),
-      (error) => setState((now) => ({ ...now, error: error.message })),
+      (error) => toSignIn(error) || setState((now) => ({ ...now, error: error.message })),
     );
   }, []);
   const { shared, own, error } = state;
@@ -59,8 +65,8 @@ function One({ id }) {
       setState(({ read }) => ({ shared, gone: false, error: "", read: read + 1 }));
       return true;
     } catch (error) {
-      if (error.status === 401) location.assign(`/web/sign-in.html?next=${encodeURIComponent(location.pathname + location.hash)}`);
-      const gone = [403, 404, 422].includes(error.status) || error.status === 400;
+      if (toSignIn(error)) return false;
+      const gone = [400, 403, 404].includes(error.status);
       if (gone) closePanel();
       setState((now) => ({ ...now, gone, shared: gone ? null : now.shared, error: gone ? "" : error.message }));
       return !gone;
@@ -77,7 +83,7 @@ function One({ id }) {
   if (gone) return html`<div class="page"><${Notice} kind="error" title="This is not shared with you, or not any more."><a href=${address("shared")}>What is shared with you</a></></div>`;
   return html`<div class=${`ask ${panel ? "with-panel" : ""}`}><div class="thread"><div class="turns">
     <p class="hint"><a href=${address("shared")}>Shared</a>${shared && (shared.own ? " by you, as its readers see it by their own rights" : ` by ${shared.author}`)}</p>
-    <h1 class=${shared?.kind === "conversation" ? "" : "unseen"}>${shared?.title ?? "Shared"}</h1>
+    <h1 class=${isNamed(shared) ? "shared-title" : "unseen"}>${shared?.title ?? "Shared"}</h1>
     ${!shared && !error && html`<${Spinner} label="Loading" />`}
     ${error && html`<${Notice} kind="error" title="It could not be loaded."><p>${error}</p></>`}
     ${shared?.more && html`<p class="hint">The messages before these are left out.</p>`}
@@ -86,6 +92,9 @@ function One({ id }) {
   </div></div><${Panel} panel=${panel} turn=${null} />
     <${Preview} onOpen=${(passage, chip) => openPanel(panelOf(passage, chip))} /></div>`;
 }
+
+// A conversation without a name is called as its first question, which stands below anyway.
+const isNamed = (shared) => shared?.kind === "conversation" && shared.title !== shared.messages[0]?.question;
 
 // Escape closes the source that is open, and it closes by itself once it may not be read any more.
 function useOpenPanel(panel, shared) {
