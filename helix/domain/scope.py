@@ -134,6 +134,8 @@ class Scope:
     def filters(self) -> dict[str, Any]:
         """The bound values of what narrows a search (helix/storage/search_scope.py)."""
         values = dict(self._fields())
+        if self.spaces is not None:
+            values[READING] = sorted(self.spaces)  # they are looked up by their order
         for n, condition in enumerate(self.metadata):
             values |= condition.bound(n)
         return values

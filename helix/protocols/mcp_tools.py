@@ -265,7 +265,8 @@ async def ask(
         spaces=caller.library.reach.spaces,
     )
     text = question_of(question, caller.max_question_chars)
-    answering = AnswerRequest(caller.answering, Question(text, scope, mode=mode, model=model))
+    asked = Question(text, scope, mode=mode, model=model)
+    answering = AnswerRequest(caller.answering, asked, right=caller.right)
 
     async def whole() -> Answer:
         with answering.outcome:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from helix.answering.answer import Answer
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.pipeline import AnswerPipeline
+from helix.answering.reading_right import ReadingRight
 from helix.library.access import Library
 from helix.library.keys import KEY_SCOPES, KeyScope
 from helix.protocols.citation_markers import Json
@@ -28,6 +29,7 @@ class Visitor:
         base: the server's address, in front of links; empty where none is known.
         scopes: the scopes of its key.
         admit: begins an answer when there is a place for it.
+        right: to read what an answer is written from; None: nobody's to take away.
     """
 
     library: Library
@@ -36,6 +38,7 @@ class Visitor:
     max_question_chars: int
     scopes: frozenset[str] = frozenset(KEY_SCOPES)
     admit: Callable[[Work], Awaitable[Answer]] = _at_once
+    right: ReadingRight | None = None
 
     @property
     def engine(self) -> CitationQueryEngine:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
-from helix.library.keys import KEY_SCOPES
+from helix.library.keys import KEY_SCOPES, KeyAccess
 from helix.overload.entry import asker, place_for
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
@@ -79,7 +81,8 @@ class McpEndpoint:
 
         async def opened(scope: Scope, receive: Receive, send: Send) -> None:
             user: AuthenticatedUser = scope["user"]
-            caller = self._holder(request, user.access_token.claims or {})
+            token = user.access_token
+            caller = self._holder(request, token.claims or {}, partial(access, token.token))
             await self._answer(manager, (caller, frozenset(user.scopes)), scope, receive, send)
 
         base = base_of(request, self._services.settings)
@@ -97,11 +100,21 @@ class McpEndpoint:
         request.state.caller = caller
         return caller.for_tenant(named[0] if named else None), frozenset(KEY_SCOPES)
 
-    def _holder(self, request: Request, claims: dict[str, Any]) -> Caller:
+    def _holder(
+        self,
+        request: Request,
+        claims: dict[str, Any],
+        look: Callable[[], Awaitable[KeyAccess | None]],
+    ) -> Caller:
         tenant, key_id = claims["tenant_id"], claims["key_id"]
+
+        async def renewed() -> Caller | None:
+            now = await look()
+            return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
+
         caller = Caller(
             self._services, tenant, keyed=True, key_id=key_id, state=request.state,
-            person_id=claims["person_id"], spaces=claims["spaces"],
+            person_id=claims["person_id"], spaces=claims["spaces"], renewed=renewed,
         )  # fmt: skip
         request.state.caller = caller
         recorder: AccessRecorder = request.state.recorder
@@ -132,7 +145,7 @@ class McpEndpoint:
 
         visitor.set(Visitor(
             caller.library, self._services.answering, base_of(request, self._services.settings),
-            self._services.settings.max_question_chars, scopes, admit,
+            self._services.settings.max_question_chars, scopes, admit, caller.right,
         ))  # fmt: skip
         work = manager.handle_request(scope, _replayed(body), send)
         await run_unless_disconnected(request, work)

@@ -378,7 +378,7 @@ def _seeing(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
         settings, values["owner"] = sql.SET_OWNER, reach.owner
     if reach.spaces is not None:
         settings += sql.SET_SPACES
-        values["spaces"] = f"{{{','.join(map(str, reach.spaces))}}}"
+        values["spaces"] = f"{{{','.join(map(str, sorted(reach.spaces)))}}}"
     return settings, values
 
 

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -17,7 +18,7 @@ from helix.answering import reading_right
 from helix.library.keys import KEY_SCOPES, access_of_key, create_key, revoke_key
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
-from helix.serving import authentication
+from helix.serving import authentication, mcp_access
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE, live, upload
 from tests.support.tenants import (
@@ -29,16 +30,12 @@ from tests.support.tenants import (
     bring_in,
     marker,
     path_of,
+    told_of,
 )
 
 TENANT = "alpha"
 OPEN_TEXT = "Refunds are accepted within thirty days of purchase."
 SECRET_TEXT = f"The password of the vault is {marker(TENANT)}.\n\nThe vault is in the cellar."
-_PASSING = re.compile(
-    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms|created|created_at|messageId)":'
-    r'\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
-)
-_NAMED_BY_ANSWER = re.compile("(chatcmpl-|resp_|msg_)[0-9a-f]{32}")
 OF_PEOPLE = ("/v1/study", "/v1/answers", "/v1/runs/{run_id}/cancel")
 """Routes of what people made: its title and its number stay, as when its documents are deleted."""
 
@@ -54,7 +51,8 @@ class Spaces:
     board: int
 
     def send(self, key: str, method: str, path: str, **more: Any) -> httpx.Response:
-        more["headers"] = {"Authorization": f"Bearer {self.keys[key]}"}
+        who = {"Authorization": f"Bearer {self.keys[key]}"}
+        more["headers"] = {**more.get("headers", {}), **who}
         return self.client.request(method, path, **more)
 
     def route(self, key: str, route: tuple[str, str], ids: Ids) -> httpx.Response:
@@ -87,13 +85,6 @@ def spaces(module_database_url: str, embedder: Embedder) -> Iterator[Spaces]:
         yield Spaces(client, keys, found, hidden, made["id"])
 
 
-def _told(response: httpx.Response, ids: Ids) -> tuple[int, str]:
-    body = _NAMED_BY_ANSWER.sub(r"\1_", _PASSING.sub(r'"\1":_', response.text))
-    for number in ids.all:
-        body = re.sub(rf"\b{number}\b", "ID", body)
-    return response.status_code, body
-
-
 @pytest.mark.parametrize("route", BY_ID, ids=" ".join)
 def test_a_document_of_another_space_answers_as_one_that_never_was(
     spaces: Spaces, route: tuple[str, str], module_database_url: str
@@ -105,8 +96,61 @@ def test_a_document_of_another_space_answers_as_one_that_never_was(
     )
     assert marker(TENANT) not in hidden.text or route[1].startswith("/v1/study")
     if not route[1].startswith(OF_PEOPLE):
-        assert _told(hidden, spaces.secret) == _told(never, Ids())
+        assert told_of(hidden, *spaces.secret.all) == told_of(never, *Ids().all)
     assert _documents(module_database_url) == before
+
+
+def _mcp(method: str, **params: Any) -> dict[str, Any]:
+    """The arguments of a request of MCP."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return {"json": body, "headers": {"Accept": "application/json, text/event-stream"}}
+
+
+def _tool(name: str, **arguments: Any) -> dict[str, Any]:
+    return _mcp("tools/call", name=name, arguments=arguments)
+
+
+def _batch(action: str, document: int, **more: Any) -> dict[str, Any]:
+    return {"json": {"action": action, "ids": [document], **more}}
+
+
+_READING: list[tuple[str, str, Callable[[Ids], dict[str, Any]]]] = [
+    ("GET", "/v1/search", lambda at: {"params": {"q": QUESTION, "document_id": at.document}}),
+    ("POST", "/mcp", lambda at: _tool("fetch", id=str(at.chunk))),
+    ("POST", "/mcp", lambda at: _tool("fetch", id=f"document:{at.document}")),
+    ("POST", "/mcp", lambda at: _tool("read_passage", document_id=at.document)),
+    ("POST", "/mcp", lambda at: _tool("search", query=QUESTION, document_ids=[at.document])),
+    ("POST", "/mcp", lambda at: _tool("ask", question=QUESTION, document_ids=[at.document])),
+    ("POST", "/mcp", lambda at: _mcp("resources/read", uri=f"helix://documents/{at.document}")),
+]
+_CHANGING: list[tuple[str, str, Callable[[Ids], dict[str, Any]]]] = [
+    ("GET", "/v1/suggestions", lambda at: {"params": {"document_id": at.document}}),
+    ("POST", "/v1/study", ROUTES["POST", "/v1/study"]),
+    ("POST", "/v1/documents/batch", lambda at: _batch("delete", at.document)),
+    ("POST", "/v1/documents/batch", lambda at: _batch("label", at.document, add=["mine"])),
+    ("POST", "/v1/documents/batch", lambda at: _batch("rename", at.document, titles=["Mine"])),
+    ("POST", "/v1/documents/batch", lambda at: _batch("reread", at.document)),
+    ("POST", "/v1/spaces/0/documents", lambda at: {"json": {"add": [at.document]}}),
+    ("POST", "/v1/spaces/0/documents", lambda at: {"json": {"move": [at.document]}}),
+    ("POST", "/v1/spaces/0/documents", lambda at: {"json": {"remove": [at.document]}}),
+]
+"""Requests that name a document elsewhere than in the address of a route of BY_ID."""
+
+
+@pytest.mark.parametrize("place", range(len(_READING + _CHANGING)))
+def test_a_hidden_document_that_a_body_names_answers_as_one_that_never_was(
+    spaces: Spaces, place: int, module_database_url: str
+) -> None:
+    method, path, sent = (_READING + _CHANGING)[place]
+    before = _documents(module_database_url)
+    hidden, never = (
+        spaces.send("library", method, path, **sent(ids)) for ids in (spaces.secret, Ids())
+    )
+    assert marker(TENANT) not in hidden.text
+    assert told_of(hidden, *spaces.secret.all) == told_of(never, *Ids().all)
+    assert _documents(module_database_url) == before
+    if place < len(_READING):
+        assert marker(TENANT) in spaces.send("board", method, path, **sent(spaces.secret)).text
 
 
 def _documents(url: str) -> list[Any]:
@@ -314,7 +358,12 @@ def test_without_keys_nobody_notices(module_database_url: str) -> None:
         client.delete(f"/v1/documents/{sent['documents'][0]['id']}", params={"tenant_id": "quiet"})
 
 
-def _at_look(monkeypatch: pytest.MonkeyPatch, number: int, action: Callable[[], None]) -> None:
+def _at_look(
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    action: Callable[[], None],
+    entrance: ModuleType = authentication,
+) -> None:
     """Have ``action`` done before the key is looked at for the ``number``th time."""
     monkeypatch.setattr(reading_right, "LOOK_SECONDS", 0.0)
     looks = itertools.count(1)
@@ -325,7 +374,7 @@ def _at_look(monkeypatch: pytest.MonkeyPatch, number: int, action: Callable[[], 
             await asyncio.to_thread(action)
         return await look(store, secret)
 
-    monkeypatch.setattr(authentication, "access_of_key", watched)
+    monkeypatch.setattr(entrance, "access_of_key", watched)
 
 
 @pytest.mark.parametrize("lost", ["key", "document"])
@@ -369,6 +418,39 @@ def test_a_right_that_is_taken_away_ends_the_answer_at_the_next_frame(
     assert "event: citations" not in told.text and '"citations"' not in told.text
     if way in ("query", "chat"):
         assert "may not be read any more: ask again" in told.text
+
+
+@pytest.mark.parametrize("lost", ["key", "document"])
+def test_an_answer_by_a_tool_ends_when_the_right_to_it_is_taken_away(
+    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    called = {"name": "ask", "arguments": {"question": QUESTION}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        number, secret = create_key(connection, TENANT, spaces=["Board"])
+        headers = accepted | {"Authorization": f"Bearer {secret}"}
+        before = spaces.client.post("/mcp", json=body, headers=headers)
+        assert marker(TENANT) in before.text, before.text
+
+        def take() -> None:
+            if lost == "key":
+                _revoke(connection, number)
+            else:
+                connection.execute(
+                    "UPDATE documents SET spaces = '{0}' WHERE id = %s", (spaces.secret.document,)
+                )
+
+        try:
+            _at_look(monkeypatch, 3, take, mcp_access)
+            told = spaces.client.post("/mcp", json=body, headers=headers)
+        finally:
+            connection.execute(
+                "UPDATE documents SET spaces = ARRAY[%s::bigint] WHERE id = %s",
+                (spaces.board, spaces.secret.document),
+            )
+    assert told.status_code == 200 and marker(TENANT) not in told.text, told.text
+    assert "may not be read any more: ask again" in told.text
 
 
 def _revoke(connection: psycopg.Connection, number: int) -> None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import psycopg
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -37,6 +36,7 @@ from tests.support.tenants import (
     marker,
     naming,
     texts_of,
+    told_of,
 )
 
 
@@ -113,23 +113,6 @@ def _stored(url: str) -> list[Any]:
         ]
 
 
-_PASSING = re.compile(
-    r'"(answer_id|trace_id|timings?|seconds|timings_ms|ms|created|created_at|messageId)":'
-    r'\s*("[^"]*"|\{[^}]*\}|[\d.]+)'
-)
-_NAMED_BY_ANSWER = re.compile("(chatcmpl-|resp_|msg_)[0-9a-f]{32}")
-
-
-def _told(response: httpx.Response, *ids: int | str) -> tuple[int, str, dict[str, str]]:
-    """All that a response says, without ``ids`` and what differs each time."""
-    body = _NAMED_BY_ANSWER.sub(r"\1_", _PASSING.sub(r'"\1":_', response.text))
-    for number in ids:
-        body = re.sub(rf"\b{number}\b", "ID", body)
-    passing = ("date", "x-request-id", "content-length", "x-answer-id", "x-trace-id")
-    headers = {name: value for name, value in response.headers.items() if name not in passing}
-    return response.status_code, body, headers
-
-
 def test_every_route_is_in_the_table_and_authenticates(settings: Settings) -> None:
     contexts = list(iter_route_contexts(create_app(settings).routes))
     found = {
@@ -153,7 +136,7 @@ def test_anothers_id_answers_as_one_that_never_was(world: World, module_database
         tenant, other = (TENANTS[(place + step) % 3] for step in (0, 1))
         theirs = world.ids[other]
         foreign, never = world.send(tenant, route, theirs), world.send(tenant, route)
-        assert _told(foreign, *theirs.all) == _told(never, *Ids().all), route
+        assert told_of(foreign, *theirs.all) == told_of(never, *Ids().all), route
         assert marker(other) not in foreign.text, route
     assert _stored(module_database_url) == before
 
@@ -298,5 +281,5 @@ def test_without_a_name_it_is_the_default_tenant(off: World) -> None:
     ids = off.ids["alpha"]
     for route in BY_ID:
         told, never = off.send(None, route, ids), off.send(None, route)
-        assert _told(told, *ids.all) == _told(never, *Ids().all), route
+        assert told_of(told, *ids.all) == told_of(never, *Ids().all), route
     assert off.client.get("/v1/documents").json()["total"] == 0

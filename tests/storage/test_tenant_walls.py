@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -23,6 +24,8 @@ from tests.support.wire.gemini import word_vector
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version",
            "people", "identities", "signing_keys", "signing_secret", "backups"}  # fmt: skip
 """Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
+BY_ITSELF = "readable_documents"
+"""A view with the owner's rights that has the wall in it."""
 WITHOUT_POLICY = {
     "api_keys", "audit_events", "usage_counts", "members", "groups", "group_members", "sessions",
     "invitations", "space_members", "shares", "share_readers", "share_links", "comments",
@@ -42,7 +45,8 @@ WALLED = (  # in an order that they can be emptied in
 OF_CONVERSATIONS = {"messages", "message_events", "conversation_images"}
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
-    "lexical_chunks", "forget_in_answers", "forget_in_messages", "record_removals",
+    "lexical_chunks", "limited_lexical_chunks",
+    "forget_in_answers", "forget_in_messages", "record_removals",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",
     "item_is_readable", "are_readable",
 }  # fmt: skip
@@ -72,7 +76,7 @@ WHERE relname <> ALL(%(nobodys)s) AND CASE WHEN relkind = 'v'
 
 
 def _unwalled(connection: psycopg.Connection) -> set[str]:
-    values = {"nobodys": list(NOBODYS), "without": list(WITHOUT_POLICY)}
+    values = {"nobodys": [*NOBODYS, BY_ITSELF], "without": list(WITHOUT_POLICY)}
     return {name for (name,) in connection.execute(_UNWALLED, values)}
 
 
@@ -234,7 +238,51 @@ def test_everything_with_a_tenants_data_is_behind_the_wall(module_database_url: 
         names = {(name, kind) for _, name, kind in connection.execute(_OURS)}
         tables = {name for name, kind in names if kind != "v"}
         assert tables == NOBODYS | WITHOUT_POLICY | set(WALLED)
-        assert {name for name, kind in names if kind == "v"} == {"data_chunks", "term_statistics"}
+        assert {name for name, kind in names if kind == "v"} == {
+            "data_chunks", "term_statistics", BY_ITSELF,
+        }  # fmt: skip
+
+
+def test_the_view_of_what_may_be_read_shows_what_the_policy_of_documents_does(seeded: str) -> None:
+    rng = random.Random(5)
+    with _owner(seeded) as connection:
+        connection.execute(
+            "INSERT INTO spaces (tenant_id, id, name)"
+            " SELECT tenant, n, 'Number ' || n FROM unnest('{a,b}'::text[]) AS tenant,"
+            " generate_series(100, 119) n"
+        )
+        for number in range(200):
+            stands_in = rng.sample([0, *range(100, 120)], rng.choice([1, 1, 1, 2, 3]))
+            connection.execute(
+                "INSERT INTO documents (tenant_id, source_uri, title, content_hash, spaces)"
+                " VALUES (%s, %s, 't', '', %s)", ("ab"[number % 2], f"v{number}", stands_in),
+            )  # fmt: skip
+        connection.execute("SET LOCAL helix.tenant = 'a'")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+            connection.execute("SET LOCAL ROLE helix_app")
+            connection.execute("SELECT FROM readable_documents")
+        connection.execute("SET LOCAL ROLE helix_limited")
+        assert _readable(connection, None) == (set(), set())  # nothing is said of spaces
+        for _ in range(60):
+            spaces = rng.sample([0, *range(100, 130)], rng.randint(0, 20))
+            by_policy, by_view = _readable(connection, sorted(spaces))
+            assert by_view == by_policy, spaces
+            by_policy, by_view = _readable(connection, spaces)
+            assert by_view <= by_policy, spaces
+
+
+def _readable(
+    connection: psycopg.Connection, spaces: list[int] | None
+) -> tuple[set[int], set[int]]:
+    """The documents that the policy shows, and those of the view."""
+    if spaces is not None:
+        values = (f"{{{','.join(map(str, spaces))}}}",)
+        connection.execute("SELECT set_config('helix.spaces', %s, true)", values)
+    seen = [
+        {row[0] for row in connection.execute(f"SELECT id FROM {name}")}
+        for name in ("documents", BY_ITSELF)
+    ]
+    return seen[0], seen[1]
 
 
 def test_the_test_above_finds_what_is_not(module_database_url: str) -> None:

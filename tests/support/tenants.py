@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -229,6 +230,24 @@ BY_ID = [
     or route[1] in ASKING
     or route[1] in ("/v1/documents/batch", "/v1/documents/metadata")
 ]
+
+
+_PASSING = re.compile(
+    r'\\?"(answer_id|trace_id|timings?|seconds|timings_ms|ms|created|created_at|messageId)\\?":'
+    r'\s*(\\?"[^"\\]*\\?"|\{[^}]*\}|[\d.]+)'
+)
+_NAMED_BY_ANSWER = re.compile("(chatcmpl-|resp_|msg_)[0-9a-f]{32}")
+
+
+def told_of(response: httpx.Response, *ids: int | str) -> tuple[int, str, dict[str, str]]:
+    """All that a response says, without ``ids`` and what differs each time."""
+    text = response.text.replace('"jsonrpc":"2.0"', "")  # 2 is an id as well
+    body = _NAMED_BY_ANSWER.sub(r"\1_", _PASSING.sub(r'"\1":_', text))
+    for number in ids:
+        body = re.sub(rf"\b{number}\b", "ID", body)
+    passing = ("date", "x-request-id", "content-length", "x-answer-id", "x-trace-id")
+    headers = {name: value for name, value in response.headers.items() if name not in passing}
+    return response.status_code, body, headers
 
 
 def line_of(response: httpx.Response) -> str:
