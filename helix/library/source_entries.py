@@ -17,7 +17,6 @@ from helix.library.documents import remove_document
 from helix.library.errors import NotFound
 from helix.storage.connections import Connected
 from helix.storage.document_names import naming
-from helix.storage.statements import document_sources
 from helix.storage.statements import documents as documents_sql
 from helix.storage.statements import source_entries as sql
 from helix.storage.statements import sources as sources_sql
@@ -126,35 +125,45 @@ def mark_all(connection: Connected, tenant: str, source_id: int, run_id: int) ->
     connection.execute(sql.MARK_ALL, {"tenant": tenant, "id": source_id, "run_id": run_id})
 
 
-def move_entry(
-    connection: Connected,
-    tenant: str,
-    source_id: int,
-    old: KnownEntry,
-    new: PutEntry,
-    name: str,
-    origin: Mapping[str, Any],
-) -> bool:
-    """Give the document of ``old`` the place and ``name`` of ``new``; in one transaction.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An entry ``old`` that is ``new`` now, shown as ``name``."""
 
-    Its id, text, chunks and vectors stay. False: another document is there, and nothing changed.
+    old: KnownEntry
+    new: PutEntry
+    name: str
+
+
+def move_entries(
+    connection: Connected, tenant: str, source_id: int, moves: Sequence[Move]
+) -> set[str]:
+    """Give the documents of old entries their new places and names; in one transaction.
+
+    Their ids, texts, chunks and vectors stay. The new keys: one is left out, and nothing of it
+    changed, where another document is there.
     """
-    source = {"tenant": tenant, "source_uri": uri_of(source_id, old.key)}
-    moved = {**source, "source_uri": uri_of(source_id, new.key)}
-    for lock in sorted((source, moved), key=lambda each: each["source_uri"]):
-        connection.execute(document_sources.LOCK, lock)
-    values = {
-        "tenant": tenant, "id": source_id, "document_id": old.document_id, "old": old.key,
-        "key": new.key, "uri": moved["source_uri"], "name": name, "origin": Jsonb(dict(origin)),
-    }  # fmt: skip
-    row = connection.execute(sql.MOVE_DOCUMENT, values).fetchone()
-    if row is None:
-        return False
-    for statement, names in naming(tenant, *row):
-        connection.execute(statement, names)
-    put_entries(connection, tenant, source_id, [new])
-    connection.execute(sql.MOVE, values)
-    return True
+    if not moves:
+        return set()
+    rows = [
+        {
+            "document_id": move.old.document_id, "old": move.old.key, "key": move.new.key,
+            "uri": uri_of(source_id, move.new.key), "url": move.new.url, "name": move.name,
+        }
+        for move in moves
+    ]  # fmt: skip
+    uris = [row["uri"] for row in rows] + [uri_of(source_id, move.old.key) for move in moves]
+    connection.execute(sql.LOCK, {"tenant": tenant, "uris": uris})
+    moved = connection.execute(sql.MOVE_DOCUMENTS, {"tenant": tenant, "rows": Jsonb(rows)})
+    names = [naming(tenant, *row[1:]) for row in moved.fetchall()]
+    done = {forget[1]["source_uri"] for forget, _ in names}
+    with connection.cursor() as cursor:
+        for at in (0, 1) if names else ():
+            cursor.executemany(names[0][at][0], [pair[at][1] for pair in names])
+    rows = [row for row in rows if row["uri"] in done]
+    keys = {str(row["key"]) for row in rows}
+    put_entries(connection, tenant, source_id, [move.new for move in moves if move.new.key in keys])
+    connection.execute(sql.MOVE, {"tenant": tenant, "id": source_id, "rows": Jsonb(rows)})
+    return keys
 
 
 def place_document_of(

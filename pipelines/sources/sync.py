@@ -19,11 +19,12 @@ from helix.errors import BadRequest, HelixError
 from helix.library.metadata import give_metadata
 from helix.library.runs import RunRow, set_stage
 from helix.library.source_entries import (
+    Move,
     known_entries,
     mark_all,
     mark_back,
     mark_gone,
-    move_entry,
+    move_entries,
     place_document_of,
     put_entries,
     settle,
@@ -223,8 +224,8 @@ class Sync:
         with self._store.connection() as connection, connection.transaction():
             puts = [outcome.put for outcome in batch if outcome.put and not outcome.moved_from]
             put_entries(connection, source.tenant, source.id, puts)
+            self._counts["moved"] += self._moved(connection, batch)
             for outcome in batch:
-                self._counts["moved"] += self._move(connection, outcome)
                 self._follow(connection, outcome)
         self._counts["unread"] += sum(bool(file.reason) for file in files)
         for file in files:
@@ -242,15 +243,14 @@ class Sync:
             file = replace(file, metadata=given or None, spaces=spaces, origin=origin)
         return replace(outcome, file=file, put=put and replace(put, metadata=given))
 
-    def _move(self, connection: Connected, outcome: Outcome) -> bool:
-        if outcome.moved_from is None or outcome.put is None:
-            return False
-        entry, source = outcome.entry, self._source
-        origin = {"url": entry.url} if entry.url else {}
-        return move_entry(
-            connection, source.tenant, source.id, outcome.moved_from, outcome.put,
-            name_of(entry), origin,
-        )  # fmt: skip
+    def _moved(self, connection: Connected, batch: Sequence[Outcome]) -> int:
+        """Move the documents of entries that are only called otherwise; how many were."""
+        moves = [
+            Move(outcome.moved_from, outcome.put, name_of(outcome.entry))
+            for outcome in batch
+            if outcome.moved_from and outcome.put
+        ]
+        return len(move_entries(connection, self._source.tenant, self._source.id, moves))
 
     def _decide(self, listing: Listing, found: Comparison) -> Removals:
         return decide(

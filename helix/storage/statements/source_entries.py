@@ -96,24 +96,36 @@ UPDATE documents d SET source_uri = other.source_uri FROM other
 WHERE d.tenant_id = %(tenant)s AND d.id = %(document_id)s RETURNING d.id
 """
 
-# Its name changes, and where it is opened; text, chunks and vectors stay. None where a document has
-# the new name.
-MOVE_DOCUMENT = """
-UPDATE documents d SET source_uri = %(uri)s, origin = d.origin || %(origin)s,
-    file_name = CASE WHEN d.edits ? 'file_name' THEN d.file_name ELSE %(name)s END
-WHERE d.tenant_id = %(tenant)s AND d.id = %(document_id)s AND NOT EXISTS (
-    SELECT FROM documents o WHERE o.tenant_id = %(tenant)s AND o.source_uri = %(uri)s)
-RETURNING d.source_uri, d.title, d.file_name, d.facts
+# One writer of a source at a time, as document_sources.LOCK has it; in one order for all.
+LOCK = """
+SELECT pg_advisory_xact_lock(hashtextextended(uri, hashtextextended(%(tenant)s, 0)))
+FROM (SELECT unnest(%(uris)s::text[]) AS uri ORDER BY 1) locked
 """
 
-# The entry under its new key is the old one's.
+# Their names change, and where they are opened; text, chunks and vectors stay. One is left as it is
+# where another document has the new name.
+MOVE_DOCUMENTS = """
+UPDATE documents d SET source_uri = m.uri,
+    origin = CASE WHEN m.url = '' THEN d.origin
+        ELSE d.origin || jsonb_build_object('url', m.url) END,
+    file_name = CASE WHEN d.edits ? 'file_name' THEN d.file_name ELSE m.name END
+FROM jsonb_to_recordset(%(rows)s) AS m (document_id bigint, uri text, url text, name text)
+WHERE d.tenant_id = %(tenant)s AND d.id = m.document_id AND NOT EXISTS (
+    SELECT FROM documents o WHERE o.tenant_id = %(tenant)s AND o.source_uri = m.uri)
+RETURNING d.id, d.source_uri, d.title, d.file_name, d.facts
+"""
+
+# The entries under their new keys are the old ones'.
 MOVE = """
-WITH old AS (
-    DELETE FROM source_entries
-    WHERE tenant_id = %(tenant)s AND source_id = %(id)s AND key = %(old)s RETURNING document_id
+WITH pairs AS (
+    SELECT * FROM jsonb_to_recordset(%(rows)s) AS m (old text, key text)
+), old AS (
+    DELETE FROM source_entries e USING pairs
+    WHERE e.tenant_id = %(tenant)s AND e.source_id = %(id)s AND e.key = pairs.old
+    RETURNING pairs.key, e.document_id
 )
-UPDATE source_entries SET document_id = old.document_id, coming = false FROM old
-WHERE tenant_id = %(tenant)s AND source_id = %(id)s AND key = %(key)s
+UPDATE source_entries e SET document_id = old.document_id, coming = false FROM old
+WHERE e.tenant_id = %(tenant)s AND e.source_id = %(id)s AND e.key = old.key
 """
 
 # Who may read it at the source changed: no byte of it did.
