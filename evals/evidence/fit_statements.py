@@ -25,9 +25,8 @@ from evals.evidence.measures import auroc, logistic
 from evals.proof_alterations import alone
 from evals.proof_pairs import PAIRS
 from helix.answering.proof.facts import Facts
-from helix.answering.proof.passages import Passage
+from helix.answering.proof.passages import Passage, exact
 from helix.answering.proof.reading import closest_units, comparison, missing, signs_of
-from helix.answering.proof.spans import exact
 from helix.evidence.statements import WEIGHTS, statement_reader
 from helix.evidence.words import Floats
 from helix.language.sentences import sentences

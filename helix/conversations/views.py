@@ -85,18 +85,6 @@ async def get_path(
     return conversation | {"path": path, "earlier": earlier}
 
 
-async def active_path(library: Library, conversation_id: str) -> list[Row]:
-    """All messages of the active path, oldest first; raises NotFound as ``get_path`` does."""
-    path: list[Row] = []
-    before = None
-    while True:
-        page = await get_path(library, conversation_id, _BATCH, before)
-        path = page["path"] + path
-        before = page["earlier"]
-        if before is None:
-            return path
-
-
 async def get_tree(
     library: Library, conversation_id: str, limit: int = 1000, after: int | None = None
 ) -> Row:

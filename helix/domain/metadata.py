@@ -19,7 +19,6 @@ from helix.errors import BadRequest
 Value = str | float | date
 """A text, a number, a day or (datetime, in UTC) a moment; a day is its first moment in UTC."""
 Kind = Literal["text", "number", "date"]
-_Type = Literal[Kind, "list"]
 Json = dict[str, Any]
 
 MOST_KEYS = 64

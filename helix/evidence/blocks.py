@@ -95,10 +95,6 @@ class Layout:
             places += takewhile(is_like, further)
         return sorted(places)
 
-    def is_heading(self, place: int) -> bool:
-        """True if the unit at ``place`` only names what stands under it."""
-        return self.forms[place] is Form.HEADING
-
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""
         if not _is_row(self._units[place].text) or not self._is_header_row(place):

@@ -70,7 +70,7 @@ def _thread_of(message: MailMessage) -> dict[str, Any]:
 
 
 def _ids(message: MailMessage, header: str) -> list[str]:
-    headers: Mapping[str, Sequence[str]] = dict(message.headers.items())
+    headers: Mapping[str, Sequence[str]] = message.headers
     values = headers.get(header, ())
     found: list[str] = _ID.findall(" ".join(str(value) for value in values))
     return found

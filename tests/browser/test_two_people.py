@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
@@ -104,8 +104,8 @@ def _make(ada: Page) -> None:
     expect(ada.get_by_role("heading", name="Board", level=1)).to_be_visible()
     assert serious(ada) == []
     ada.get_by_role("button", name="Open its library").click()
-    file = {"name": "minutes.txt", "mimeType": "text/plain", "buffer": MINUTES}
-    ada.get_by_label("Files to add").set_input_files([file])  # type: ignore[list-item]
+    file = FilePayload(name="minutes.txt", mimeType="text/plain", buffer=MINUTES)
+    ada.get_by_label("Files to add").set_input_files(file)
     added = ada.get_by_role("link", name="Minutes", exact=True)
     expect(added).to_be_visible(timeout=120_000)  # a worker has to start first
     ada.get_by_role("button", name="Space: Board").click()

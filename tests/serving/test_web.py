@@ -106,11 +106,8 @@ def test_what_is_vendored_is_what_the_lock_says(folder: Path) -> None:
 def test_the_page_is_small() -> None:
     kinds = {".html", ".js", ".mjs", ".css", ".svg", ".woff2"}
     files = [path for path in FOLDER.rglob("*") if path.suffix in kinds]
-    # 3 s at 1 Mbit/s, once. It was 300 kB before a model could be chosen and an answer's words told
-    # by whose proof they have, 3 kB less before documents had metadata of one's own, 7 kB less before
-    # there were sources, and 5 kB less before there were spaces. The API's description is a page of
-    # its own, which few open; so are those of accounts, and the views of people, spaces and shares,
-    # which one person alone never loads.
+    # 3 s at 1 Mbit/s, once. Beside it stand the API's description, which few open, and the pages of
+    # accounts, people, spaces and shares, which one person alone never loads.
     apart = [path for path in files if {"api-docs", "accounts", "sign-in.html"} & {*path.parts}]
     assert _sent(path for path in files if path not in apart) < 335_500
     assert _sent(path for path in apart if "api-docs" not in path.parts) < 25_000

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from helix.answering.form.block_reader import BlockReader, WrongForm, block_texts
-from helix.answering.form.choice import FormChoice
-from helix.answering.form.schema import FORM_RULES, answer_schema, with_form_rules
+from helix.answering.form.schema import FORM_RULES, FormChoice, answer_schema, with_form_rules
 
 __all__ = [
     "FORM_RULES",

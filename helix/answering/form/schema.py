@@ -1,11 +1,17 @@
-"""The JSON schema of an answer in blocks, and what a model is told of it."""
+"""The JSON schema of an answer in blocks, what a model is told of it, and when it is asked for."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+from helix.providers.base import LanguageModel
+from helix.settings.values import AnswerForm
+
+_logger = logging.getLogger(__name__)
 
 PARAGRAPH = "paragraph"
 LIST_ITEM = "list item"
@@ -57,3 +63,35 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+class FormChoice:
+    """The form of a process's answers, as HELIX_ANSWER_FORM has it.
+
+    With ``auto`` a server that refuses the schema, or does not hold its model to it, is asked for
+    text from then on.
+    """
+
+    def __init__(self, form: AnswerForm = "auto") -> None:
+        self._form = form
+        self._refusing: set[str] = set()
+
+    def schema_options(self, llm: LanguageModel, sources: int) -> dict[str, Any] | None:
+        """The arguments of ``astream_chat`` for blocks from so many sources; None: text."""
+        if self._form == "text" or not sources or llm.schema_options is None:
+            return None
+        if self._form == "auto" and not (llm.prefers_schema and llm.identity not in self._refusing):
+            return None
+        return llm.schema_options(answer_schema(sources))
+
+    @property
+    def may_fall_back(self) -> bool:
+        """True if a server that refuses the schema may be asked for text."""
+        return self._form == "auto"
+
+    def refused(self, llm: LanguageModel) -> None:
+        """Note that the server of ``llm`` does not know the schema, for it answered without one."""
+        self._refusing.add(llm.identity)
+        _logger.warning(
+            "%s does not answer by a schema: it is asked for plain text from now on", llm.identity
+        )

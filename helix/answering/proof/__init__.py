@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from helix.answering.proof.marks import with_marks
+from helix.answering.proof.marks import with_marks, with_relevance
 from helix.answering.proof.model import Proof, Statement, Support
 from helix.answering.proof.prover import prove, prover_of_pieces
-from helix.answering.proof.relevance import with_relevance
 
 __all__ = [
     "Proof",

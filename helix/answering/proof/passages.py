@@ -1,18 +1,20 @@
-"""One cited chunk, to be searched: for a statement word for word, and by its sentences."""
+"""One cited chunk, to be searched: for a claim's very words, its cells, and by its sentences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 from helix.answering.proof.cells import Rows
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import Support
+from helix.answering.proof.presence import same_numbers
 from helix.domain.context import Source
 from helix.domain.records import Hit
-from helix.language.folding import WORD, copy_words_in_place, plain_ascii
+from helix.language.folding import WORD, copy_words, copy_words_in_place, plain_ascii
 from helix.language.sentences import Span, sentence_spans
 from helix.language.text_cache import MEBIBYTE, text_cache
 
@@ -157,3 +159,41 @@ def _pieces(text: str, span: Span) -> Iterator[Span]:
         start = visible.start() if visible else end
     if start < end:
         yield start, end
+
+
+class Exact(NamedTuple):
+    """The spans that have a claim's words or values; or the problem of the cell that comes closest.
+
+    Neither where the claim is no quote and none of its numbers is a value of a table.
+    """
+
+    supports: tuple[Support, ...] = ()
+    problem: str | None = None
+
+
+def exact(claim: Facts, passages: Sequence[Passage]) -> Exact:
+    """The spans of one source, by its ``passages``, that are the claim's words or values."""
+    words = copy_words(claim.text)
+    line = " ".join(["", *words, ""])
+    for passage in passages:
+        if span := _copied(claim, passage, line, len(words)):
+            return Exact((passage.support(span),))
+    problem: str | None = None
+    for passage in passages:
+        proof = passage.rows.prove(claim.text) if passage.rows else None
+        if proof and proof.spans:
+            return Exact(tuple(map(passage.support, proof.spans)))
+        problem = problem or (proof.problem if proof else None)
+    return Exact((), problem)
+
+
+def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | None:
+    """The span of whole sentences that the claim copies word for word."""
+    for place in passage.copies(line, count):
+        span, whole = passage.widened(place)
+        if not whole or not claim.says:
+            continue
+        copy = passage.text[slice(*span)]
+        if copy == claim.text.strip() or same_numbers(claim, Facts(copy)):
+            return span
+    return None

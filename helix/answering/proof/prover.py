@@ -16,10 +16,9 @@ from helix.answering.proof.model import (
     Statement,
     Support,
 )
-from helix.answering.proof.passages import Passage, is_placed
+from helix.answering.proof.passages import Passage, exact, is_placed
 from helix.answering.proof.reading import read
 from helix.answering.proof.results import result_problem, support_of_result
-from helix.answering.proof.spans import exact
 from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source

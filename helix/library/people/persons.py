@@ -92,12 +92,6 @@ def find_person(connection: Connected, email: str) -> Person | None:
         return cursor.execute(sql.OF_EMAIL, (email.strip().lower(),)).fetchone()
 
 
-def person_of_id(connection: Connected, person_id: int) -> Person | None:
-    """The account of this number, if there is one."""
-    with connection.cursor(row_factory=class_row(Person)) as cursor:
-        return cursor.execute(sql.OF_ID, (person_id,)).fetchone()
-
-
 def any_person(connection: Connected) -> bool:
     """True if the server has an account."""
     row = connection.execute(sql.ANY).fetchone()

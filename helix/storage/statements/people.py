@@ -18,9 +18,6 @@ p.id, p.email, p.name, p.password_hash IS NOT NULL AS has_password, p.created_at
 # By the address that they sign in with.
 OF_EMAIL = compose("SELECT {person} FROM people p WHERE p.email = %s", person=PERSON)
 
-# By the number that everything else refers to.
-OF_ID = compose("SELECT {person} FROM people p WHERE p.id = %s", person=PERSON)
-
 # Whether the server has any account at all.
 ANY = "SELECT EXISTS (SELECT FROM people)"
 

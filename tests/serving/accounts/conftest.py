@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import httpx
 import psycopg
 import pytest
+from argon2 import PasswordHasher
 
+from helix.library.people import passwords
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
@@ -59,6 +61,16 @@ def fill(connection: psycopg.Connection) -> None:
         person = add_person(connection, email_of(name), name.title(), stored)
         for tenant, role in roles.items():
             set_role(connection, tenant, person, role)
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash with 1 MiB: a hash as it is stored takes 0.2 s of a processor, several times a test.
+
+    ``tests/commands/test_user_command.py`` has the parameters that are served.
+    """
+    quick = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+    monkeypatch.setattr(passwords, "_hasher", lambda: quick)
 
 
 @pytest.fixture
