@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 28 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 29 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 28) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 29) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -836,6 +836,64 @@ CREATE TABLE IF NOT EXISTS usage_counts (
 );
 ALTER TABLE usage_counts ENABLE ROW LEVEL SECURITY;
 COMMENT ON COLUMN usage_counts.subject IS 'tenant, key and its id, or address and what it is';
+
+-- What people and keys have used, by the day (UTC), the space and the model; no text
+-- (docs/usage.md). Like usage_counts it has no policy.
+CREATE TABLE IF NOT EXISTS usage_days (
+    tenant_id      text   NOT NULL CHECK (tenant_id <> ''),
+    day            date   NOT NULL,
+    person_id      bigint REFERENCES people (id) ON DELETE CASCADE,
+    key_id         bigint,
+    space_id       bigint,
+    model          text   NOT NULL,
+    questions      bigint NOT NULL DEFAULT 0 CHECK (questions >= 0),
+    refusals       bigint NOT NULL DEFAULT 0 CHECK (refusals >= 0),
+    votes_up       bigint NOT NULL DEFAULT 0 CHECK (votes_up >= 0),
+    votes_down     bigint NOT NULL DEFAULT 0 CHECK (votes_down >= 0),
+    calls          bigint NOT NULL DEFAULT 0 CHECK (calls >= 0),
+    unpriced       bigint NOT NULL DEFAULT 0 CHECK (unpriced >= 0),
+    input_tokens   bigint NOT NULL DEFAULT 0 CHECK (input_tokens >= 0),
+    output_tokens  bigint NOT NULL DEFAULT 0 CHECK (output_tokens >= 0),
+    cached_tokens  bigint NOT NULL DEFAULT 0 CHECK (cached_tokens >= 0),
+    thought_tokens bigint NOT NULL DEFAULT 0 CHECK (thought_tokens >= 0),
+    nano_usd       bigint NOT NULL DEFAULT 0 CHECK (nano_usd >= 0),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, day, person_id, key_id, space_id, model)
+);
+ALTER TABLE usage_days ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS usage_days_person ON usage_days (person_id);
+CREATE INDEX IF NOT EXISTS usage_days_day ON usage_days (day);
+COMMENT ON COLUMN usage_days.key_id IS 'null: a session; with a person: a token of theirs';
+COMMENT ON COLUMN usage_days.space_id IS 'null: all that could be read, or of several spaces';
+COMMENT ON COLUMN usage_days.model IS 'its service''s name for it; empty: a question under way';
+COMMENT ON COLUMN usage_days.unpriced IS 'of calls, those whose cost nobody knows';
+COMMENT ON COLUMN usage_days.nano_usd IS 'the cost of the other calls, in 1e-9 US dollars';
+
+-- The most that a person or a key may use; without either: each member who has no limits of their own.
+CREATE TABLE IF NOT EXISTS usage_limits (
+    tenant_id       text    NOT NULL CHECK (tenant_id <> ''),
+    person_id       bigint  REFERENCES people (id) ON DELETE CASCADE,
+    key_id          bigint  REFERENCES api_keys (id) ON DELETE CASCADE,
+    questions_day   bigint  CHECK (questions_day >= 0),
+    questions_month bigint  CHECK (questions_month >= 0),
+    tokens_day      bigint  CHECK (tokens_day >= 0),
+    tokens_month    bigint  CHECK (tokens_month >= 0),
+    cost_usd_day    numeric CHECK (cost_usd_day >= 0),
+    cost_usd_month  numeric CHECK (cost_usd_month >= 0),
+    UNIQUE NULLS NOT DISTINCT (tenant_id, person_id, key_id),
+    CHECK (num_nonnulls(person_id, key_id) < 2)
+);
+ALTER TABLE usage_limits ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS usage_limits_person ON usage_limits (person_id);
+CREATE INDEX IF NOT EXISTS usage_limits_key ON usage_limits (key_id);
+
+-- The limits that hold for somebody: their own, or those of each member, and their key's; null: none.
+CREATE OR REPLACE FUNCTION limits_of(tenant text, person bigint, key bigint) RETURNS jsonb
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT jsonb_agg(to_jsonb(l)) FROM usage_limits l WHERE l.tenant_id = tenant AND (
+        l.key_id = key OR l.person_id = person
+        OR person IS NOT NULL AND l.person_id IS NULL AND l.key_id IS NULL AND NOT EXISTS (
+            SELECT FROM usage_limits o WHERE o.tenant_id = tenant AND o.person_id = person))
+$$;
 
 -- Public keys that answers were signed with (helix/library/signing_keys.py), told to any stranger.
 CREATE TABLE IF NOT EXISTS signing_keys (
@@ -1800,7 +1858,7 @@ $$;
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
     limited_lexical_chunks, forget_in_answers, forget_in_messages, record_removals, document_counts, check_spaces, leave_space, readable_spaces, editable_spaces,
-    item_is_readable, are_readable FROM PUBLIC;
+    item_is_readable, are_readable, limits_of FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
 -- Whatever the version. It changes nothing where all is there.
@@ -1872,7 +1930,7 @@ BEGIN
                 THEN by_conversation END AS whose
         FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
-            AND relname <> ALL ('{api_keys,audit_events,usage_counts,people,identities,members,groups,'
+            AND relname <> ALL ('{api_keys,audit_events,usage_counts,usage_days,usage_limits,people,identities,members,groups,'
                 'group_members,sessions,invitations,space_members,shares,share_readers,share_links,comments}')
     LOOP
         IF 'tenant' <> ALL(walled.there) THEN
@@ -1899,7 +1957,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable TO helix_app, helix_limited;
+    lexical_chunks, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -36,6 +36,7 @@ COMMANDS = {
     "keys": LazyCommand("helix.commands.keys:keys", "API keys: create, list, change."),
     "user": LazyCommand("helix.commands.users:user", "People's accounts: add, list, change."),
     "group": LazyCommand("helix.commands.groups:group", "Groups of people: add, list, change."),
+    "usage": LazyCommand("helix.commands.usage:usage", "What people and keys used; their limits."),
     "audit": LazyCommand("helix.commands.audit:audit", "The audit log: changes and refusals."),
     "mcp": LazyCommand("helix.commands.mcp:mcp", "Serve tools to other programs' models."),
     "prompts": LazyCommand("helix.commands.prompts:prompts", "Prompts: list, show, change."),

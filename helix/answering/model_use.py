@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
+from helix.domain.scope import Spaces
 from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
+from helix.telemetry.usage_meter import current_meter
 
 _VERSION = ("-", ":", "@")
 """Separators between a model's name and its version, in the names of one service."""
@@ -22,8 +24,8 @@ def model_json(llm: LanguageModel, usages: Sequence[Usage]) -> dict[str, Any]:
     """
     kind, _, name = llm.identity.partition(":")
     total = reduce(add, usages, Usage(""))
-    answered = _plain(total.model) or _plain(name)
-    routed = bool(name) and kind != "local" and not _is_of(answered, _plain(name))
+    answered = plain_name(total.model) or plain_name(name)
+    routed = bool(name) and kind != "local" and not is_version_of(answered, plain_name(name))
     return {
         "asked": llm.identity,
         "answered": f"{kind}:{answered}" if routed else llm.identity,
@@ -41,12 +43,25 @@ def cost_of(llm: LanguageModel, usages: Sequence[Usage]) -> float | None:
     return round(sum(known), 9) if costs and len(known) == len(costs) else None
 
 
-def _plain(name: str) -> str:
+def tell_meter(llm: LanguageModel, spaces: Spaces) -> None:
+    """Have what is used from now on counted for ``llm``, and the one space that is asked."""
+    if meter := current_meter():
+        name = model_name(llm.identity)
+        only = spaces[0] if spaces and len(spaces) == 1 else None
+        meter.about(only, name, partial(is_version_of, asked=name))
+
+
+def model_name(identity: str) -> str:
+    """The name of a model without what provides it, as its service calls it."""
+    return plain_name(identity.partition(":")[2] or identity)
+
+
+def plain_name(name: str) -> str:
     """``name`` without the path that some services put in front of it."""
     return name.rpartition("/")[2]
 
 
-def _is_of(answered: str, asked: str) -> bool:
+def is_version_of(answered: str, asked: str) -> bool:
     """True if the model ``answered`` is the one ``asked``, or a version of it."""
     rest = answered.lower().removeprefix(asked.lower())
     return not rest or (rest != answered.lower() and _begins_version(rest))

@@ -9,6 +9,7 @@ from typing import Self
 from helix.answering.answer import Answer
 from helix.telemetry.metrics import Metrics, Outcome
 from helix.telemetry.tracing import set_request_attributes
+from helix.telemetry.usage_meter import current_meter
 
 
 class OutcomeRecorder:
@@ -42,6 +43,8 @@ class OutcomeRecorder:
             return
         self._completed = self._counted = True
         outcome: Outcome = "refused" if answer.reason else "answered"
+        if answer.reason and (meter := current_meter()):
+            meter.refused()
         tokens: dict[str, int] = answer.debug["tokens"]
         stages = answer.debug["seconds"]
         self._metrics.record_question(outcome, answer.reason or "", answer.seconds, stages, tokens)
@@ -73,6 +76,8 @@ class OutcomeRecorder:
         outcome: Outcome = "cut" if self._has_first_token else "error"
         if isinstance(error, (asyncio.CancelledError, GeneratorExit)):
             outcome = "left"
+        if outcome != "error" and (meter := current_meter()):
+            meter.question()  # broken off, it was asked all the same
         self._metrics.record_question(outcome, "", time.perf_counter() - self._started, {}, {})
         set_request_attributes(outcome=outcome)
 

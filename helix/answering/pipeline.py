@@ -20,6 +20,7 @@ from helix.answering.engine import CitationQueryEngine
 from helix.answering.gatherer import Gatherer
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
+from helix.answering.model_use import tell_meter
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
 from helix.answering.question import Question
@@ -34,6 +35,7 @@ from helix.providers.base import LanguageModel, is_offline
 from helix.settings.prompts import Prompts, reading
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import span
+from helix.telemetry.usage_meter import current_meter
 
 _ATTEMPTS = 2
 _CLOSE_SECONDS = 5.0
@@ -227,6 +229,7 @@ class AnswerRequest:
         """
         try:
             answerer = await self.pipeline.answerer_of(self.question)
+            tell_meter(answerer.llm, self.question.scope.spaces)
             with reading(self._prompts(answerer.llm)) as prompts:
                 stream = await answerer.engine.ask(self.question, self._gatherer(answerer.agent))
                 stream.prompts = await prompts
@@ -291,6 +294,8 @@ class AnswerRequest:
     ) -> asyncio.Task[Answer]:
         """``finish`` as a task that goes on when the client leaves; the pipeline holds it."""
         self.outcome.complete()
+        if self.recorded and (meter := current_meter()):
+            meter.question()
         task = asyncio.create_task(self._finish(answer, withhold))
         self.pipeline.hold(task)
         return task

@@ -72,7 +72,7 @@ class KeyAccess:
     ``name`` is the key's, which may name a person; empty where it has none. A personal access
     token is that of ``person_id``, and has no scope that their role now has not. ``spaces`` are the
     ids of the only spaces that it opens, ``edits`` those whose documents it changes; None: all that
-    it may.
+    it may. ``limits`` are those of usage that hold for it.
     """
 
     id: int | None
@@ -82,6 +82,7 @@ class KeyAccess:
     person_id: int | None = None
     spaces: Spaces = None
     edits: Spaces = None
+    limits: list[dict[str, Any]] | None = None
 
 
 def create_key(
@@ -197,6 +198,7 @@ async def access_of_key(store: TenantStore, secret: str) -> KeyAccess | None:
     return KeyAccess(
         int(row["id"]), str(row["tenant"]), scopes, str(row["name"]), row["person_id"], spaces,
         edits,
+        row["limits"],
     )  # fmt: skip
 
 

@@ -27,12 +27,14 @@ def asker(request: Request) -> Asker:
     """The asker that pays for a request: its caller and its address, or this alone before that."""
     overload: Overload = request.state.overload
     limits, caller = overload.limits, getattr(request.state, "caller", None)
+    allowance = getattr(request.state, "allowance", None)
     if not any(limits.drawn.values()):
-        return Asker(limits, {})
+        return Asker(limits, {}, allowance)
     address = address_of(request.scope)
     if caller is None:
         return Asker(limits, subjects_of(address=address))
-    return Asker(limits, subjects_of(caller.tenant, caller.key_id, address, caller.person_id))
+    subjects = subjects_of(caller.tenant, caller.key_id, address, caller.person_id)
+    return Asker(limits, subjects, allowance)
 
 
 def place_for(request: Request) -> Place:

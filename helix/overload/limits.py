@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from datetime import UTC, datetime
+from typing import Literal, Protocol
 
 from fastapi import HTTPException
 from starlette.requests import Request
@@ -46,6 +47,33 @@ class LimitReached(HTTPException):
             {"Retry-After": str(wait)},
         )  # fmt: skip
         self.setting = setting
+
+
+class UsageLimitReached(LimitReached):
+    """Whoever asks has used what they may in a day or a month, until ``ends_at``."""
+
+    def __init__(self, who: str, most: float, what: str, period: str, ends_at: datetime) -> None:
+        wait = max(1, math.ceil((ends_at - datetime.now(UTC)).total_seconds()))
+        ends = f"{ends_at:%Y-%m-%dT%H:%M:%SZ}"
+        HTTPException.__init__(
+            self, 429,
+            f"this {who} has used up its {what} of the {period}: the limit is {most:,.9g},"
+            f" until {ends}; try again in {wait} s",
+            {"Retry-After": str(wait)},
+        )  # fmt: skip
+        self.setting = "usage limit"
+
+
+class Allowance(Protocol):
+    """The room that a payer has left; helix.library.usage_limits keeps it."""
+
+    async def take(self) -> None:
+        """Count a question; raises UsageLimitReached where there is no room for it."""
+        ...
+
+    def give_back(self) -> None:
+        """Take the question back, unless its answer was begun."""
+        ...
 
 
 def subjects_of(
@@ -90,10 +118,14 @@ def _network(address: str) -> str:
 
 @dataclass(frozen=True)
 class Asker:
-    """The subjects that a request is counted for, with the limits of the server that it came to."""
+    """The subjects that a request is counted for, with the limits of the server that it came to.
+
+    ``allowance`` is what its payer may use; None: as much as they like.
+    """
 
     limits: Limits
     subjects: dict[Who, Subject]
+    allowance: Allowance | None = None
 
     def check_rate(self, *whom: Who) -> None:
         """Count one request of each of ``whom``.
@@ -117,6 +149,7 @@ class Asker:
 
         Raises:
             LimitReached: too many are, or the tokens of the day are used up.
+            UsageLimitReached: the payer has used what they may.
         """
         await self._check_day("tokens", "tokens", 1)
         under_way = self.limits.under_way
@@ -125,9 +158,17 @@ class Asker:
                 raise LimitReached(setting, most, f"too many answers at once of this {who}", 1)
         for _, subject, _, _ in self._limited("answers"):
             under_way[subject] += 1
+        if self.allowance:
+            try:
+                await self.allowance.take()
+            except BaseException:
+                self.give_place_back()
+                raise
 
     def give_place_back(self) -> None:
         """End what ``take_place`` began."""
+        if self.allowance:
+            self.allowance.give_back()
         under_way = self.limits.under_way
         for _, subject, _, _ in self._limited("answers"):
             under_way[subject] -= 1

@@ -65,7 +65,7 @@ class KeyVerifier:
             return None
         claims = {
             "tenant_id": key.tenant, "key_id": key.id, "person_id": key.person_id,
-            "spaces": key.spaces,
+            "spaces": key.spaces, "limits": key.limits,
         }  # fmt: skip
         name = f"person {key.person_id}" if key.id is None else f"key {key.id}"
         return AccessToken(token=token, client_id=name, scopes=sorted(key.scopes), claims=claims)

@@ -157,6 +157,7 @@ class AnswerEnd:
         self._may_call = may_call
         self._reason: str | None = None
         self._has_text = False
+        self._counted = False
 
     def take(self, response: ChatResponse, text: str | None) -> None:
         # The last one that says: a chunk of token counts may follow it.
@@ -165,8 +166,10 @@ class AnswerEnd:
         self.usage = self.usage.updated(self._read_usage(response.raw))
 
     def counted(self) -> Usage:
-        """The answer's usage, counted in the metrics: once an answer."""
-        count_call(self.usage.model, self.usage.tokens)
+        """The answer's usage, counted in the metrics: once, however the answer ended."""
+        if not self._counted:
+            self._counted = True
+            count_call(self.usage.model, self.usage.tokens)
         return self.usage
 
     def check(self) -> None:
@@ -200,8 +203,8 @@ class WholeAnswers(BaseLLM):
         with upstream_errors(end.name, of_chat=True):
             response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
-        end.check()
         response.additional_kwargs[KEY] = end.counted()
+        end.check()
         return response
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
@@ -209,8 +212,8 @@ class WholeAnswers(BaseLLM):
         with upstream_errors(end.name, of_chat=True):
             response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
             end.take(response, response.message.content)
-        end.check()
         response.additional_kwargs[KEY] = end.counted()
+        end.check()
         return response
 
     async def astream_chat(
@@ -241,6 +244,8 @@ async def _ending_whole(
             end.take(response, response.delta)
             yield (last := response)
     finally:
+        if last:  # cut off, it has cost what its service has told so far
+            end.counted()
         await stream.aclose()
         await _close(responses)
     end.check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
@@ -14,7 +14,9 @@ from helix.library.access import LibraryStore
 from helix.library.audit import AuditLog, Event, Waiting, store_events
 from helix.library.key_uses import KeyUses, store_key_uses, store_session_uses
 from helix.library.usage import store_counts
+from helix.library.usage_days import WaitingUsage, store_usage
 from helix.overload.usage import Account, Usage
+from helix.telemetry.usage_meter import UsageKey
 
 _WRITE_SECONDS = 1.0
 _RETRY_SECONDS = 5.0
@@ -34,6 +36,7 @@ class AccessRecorder:
         self._key_uses, self._session_uses = KeyUses(), KeyUses()
         self._has_pending, self._ended = asyncio.Event(), asyncio.Event()
         self.usage = Usage(self._has_pending.set)
+        self.used = WaitingUsage(self._has_pending.set)
 
     def record(self, event: Event) -> None:
         """Put ``event`` into the audit log, soon."""
@@ -82,19 +85,21 @@ class AccessRecorder:
 
     async def _write(self, store: LibraryStore) -> bool:
         events, uses, counts = self.audit.drain(), self._key_uses.drain(), self.usage.drain()
-        sessions = self._session_uses.drain()
-        if not (events or uses or counts or sessions):
+        sessions, used = self._session_uses.drain(), self.used.drain()
+        if not (events or uses or counts or sessions or used):
             return True
         try:
-            totals = await asyncio.to_thread(_store, store, events, uses, sessions, counts)
+            totals = await asyncio.to_thread(_store, store, events, uses, sessions, counts, used)
         except HelixError as error:
             self.audit.requeue(events)
             self._key_uses.requeue(uses)
             self._session_uses.requeue(sessions)
             self.usage.requeue(counts)
+            self.used.requeue()
             loss = f"; {len(events)} events are lost" if self._ended.is_set() else ""
             _logger.warning("the audit log was not written: %s%s", error, loss)
             return False
+        self.used.written()
         for account, total in totals.items():
             self.usage.learn(account, total)
         return True
@@ -106,9 +111,11 @@ def _store(
     uses: dict[int, datetime],
     sessions: dict[int, datetime],
     counts: Counter[Account],
+    used: Mapping[UsageKey, Mapping[str, int]],
 ) -> dict[Account, int]:
     with store.connection() as connection, connection.transaction():
         store_events(connection, events)
         store_key_uses(connection, uses)
         store_session_uses(connection, sessions)
+        store_usage(connection, used)
         return store_counts(connection, counts)

@@ -7,7 +7,7 @@ session of a person instead, whose role is a set of scopes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -21,7 +21,7 @@ from helix.domain.scope import DEFAULT_TENANT, Reach, Scope, Spaces, tenant_name
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Library
 from helix.library.audit import NOBODY
-from helix.library.keys import ROLE_SCOPES, KeyScope, access_of_key
+from helix.library.keys import KEY_SCOPES, ROLE_SCOPES, KeyScope, access_of_key
 from helix.library.people.browser_sessions import SessionAccess
 from helix.library.people.invitations import SIGN_IN_PAGE
 from helix.library.spaces import space_of
@@ -31,6 +31,7 @@ from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.key_scopes import IN_SPACES, ScopeMissing, needed_scope, public_part
 from helix.serving.session_cookie import secret_of, session_of
+from helix.serving.usage_metering import meter_request
 from helix.settings import Public
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ class Caller:
     does. ``learner`` is the key's name, whose progress and cards are kept apart; empty where it has
     none, as without keys. ``person_id`` is whose ``session`` or personal access token it is, who is
     then the learner. ``spaces`` are those whose documents it may read, of which ``asked`` is what
-    the request is about, and ``edits`` those whose documents it may change; None: all. ``state`` is
-    the request's: its ``caller``, and what it changed, are for the audit log. ``renewed`` gives the
+    the request is about, and ``edits`` those whose documents it may change; None: all. ``scopes``
+    are those of its key or role, ``limits`` those of usage that hold for it. ``state`` is the
+    request's: its ``caller``, and what it changed, are for the audit log. ``renewed`` gives the
     caller as it is now: None, if nobody is let in by the same key any more; where it is None,
     nobody is kept out.
     """
@@ -83,6 +85,8 @@ class Caller:
     spaces: Spaces = None
     asked: Spaces = None
     edits: Spaces = None
+    scopes: frozenset[str] = frozenset(KEY_SCOPES)
+    limits: Sequence[Mapping[str, Any]] | None = None
     renewed: Callable[[], Awaitable[Caller | None]] | None = None
 
     @property
@@ -238,7 +242,9 @@ async def authenticate(
         raise BadRequest(_TWICE)
     caller = caller.for_tenant(named[0] if named else None)
     asker(request).check_rate("key", "tenant")
-    return await caller.in_space(asked_space(request))
+    caller = await caller.in_space(asked_space(request))
+    meter_request(request, caller)
+    return caller
 
 
 def asked_space(request: Request) -> str | None:
@@ -269,6 +275,7 @@ async def _signed_in(
         services, session.tenant, keyed=True, learner=learner_of(session.person_id),
         person_id=session.person_id, session=session, state=request.state,
         spaces=session.spaces, edits=session.edits, renewed=renewed,
+        scopes=ROLE_SCOPES[session.role], limits=session.limits,
     )  # fmt: skip
     request.state.caller = caller
     recorder: AccessRecorder = request.state.recorder
@@ -306,7 +313,8 @@ async def _key_holder(
     learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=learner,
                     person_id=opened.person_id, state=request.state, spaces=opened.spaces,
-                    edits=opened.edits, renewed=renewed)  # fmt: skip
+                    edits=opened.edits, renewed=renewed, scopes=opened.scopes,
+                    limits=opened.limits)  # fmt: skip
     request.state.caller = caller  # of a refusal too: the audit log tells whose key it was
     overload: Overload = request.state.overload
     overload.early.knows(request.headers["authorization"].encode("latin-1"), opened.tenant)

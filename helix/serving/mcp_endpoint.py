@@ -30,6 +30,7 @@ from helix.serving.addresses import base_of
 from helix.serving.authentication import Caller, asked_space
 from helix.serving.disconnects import run_unless_disconnected
 from helix.serving.mcp_access import access_of_bearer
+from helix.serving.usage_metering import meter_request
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -115,6 +116,7 @@ class McpEndpoint:
         caller = Caller(
             self._services, tenant, keyed=True, key_id=key_id, state=request.state,
             person_id=claims["person_id"], spaces=claims["spaces"], renewed=renewed,
+            limits=claims["limits"],
         )  # fmt: skip
         request.state.caller = caller
         recorder: AccessRecorder = request.state.recorder
@@ -137,6 +139,7 @@ class McpEndpoint:
         too_long = HTTPException(413, "the body is larger than 2 MB, the limit")
         request = limit_body(Request(scope, receive), _MOST_BYTES, too_long)
         asker(request).check_rate("key", "tenant")
+        meter_request(request, caller)
         body = await request.body()
 
         async def admit(work: Work) -> Answer:

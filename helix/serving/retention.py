@@ -1,4 +1,4 @@
-"""Deletion of what is old: ended runs and feedback, where a setting says so."""
+"""Deletion of what is old: ended runs, feedback and usage, where a setting says so."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from helix.library.audit import delete_old_events
 from helix.library.people.browser_sessions import delete_old_sessions
 from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
+from helix.library.usage_days import delete_old_usage
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
 
@@ -29,4 +30,5 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
             dropped["progress"] = forget_everybody(connection)
         dropped["sessions"] = delete_old_sessions(connection)
         dropped["usage_counts"] = delete_old_counts(connection)
+        dropped["usage_days"] = delete_old_usage(connection, settings.usage_days)
     return dropped

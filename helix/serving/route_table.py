@@ -34,6 +34,7 @@ from helix.serving.routes import (
     tenant_settings,
     ui_chat,
     uploads,
+    usage,
     web,
     web_imports,
 )
@@ -48,7 +49,7 @@ _ROUTERS = (
     conversations.router, messages.router, attachments.router, attachment_pages.router,
     conversation_images.router,
     openai.router, ui_chat.router, prompts.router,
-    tenant_settings.router,
+    tenant_settings.router, usage.router,
 )  # fmt: skip
 
 

@@ -238,6 +238,8 @@ class Settings(ClientSettings, ModelFolder):
     """A folder whose files, ``judge.md`` and so on, stand in place of shipped prompts."""
     audit_days: int = Field(90, ge=0, le=3650, alias="HELIX_AUDIT_DAYS")
     """Days that an event of the audit log is kept; 0 keeps none."""
+    usage_days: int = Field(400, ge=0, le=3650, alias="HELIX_USAGE_DAYS")
+    """Days that is kept what people and keys used; 0 counts and limits nothing."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from prometheus_client import Counter
 
+from helix.telemetry.usage_meter import current_meter
+
 RETRIES = Counter(
     "helix_upstream_retries", "Requests to a model's service tried again", ["service"],
     registry=None,
@@ -28,12 +30,21 @@ MODEL_COST = Counter(
 _MOST_MODELS = 50
 """Models that have series of their own: a service may name what it likes."""
 _models: set[str] = set()
+USAGE_LIMITED = Counter(
+    "helix_usage_limited", "Questions refused because a limit of usage was reached",
+    ["measure", "period"], registry=None,
+)  # fmt: skip
 for _service in ("gemini", "vendor"):
     RETRIES.labels(_service)  # a series of 0 until the first retry
 
 
 def count_call(model: str, tokens: Mapping[str, int | None], cost: float | None = None) -> None:
-    """Count a call that ``model`` answered; ``tokens`` are named as the fields of Usage."""
+    """Count a call that ``model`` answered; ``tokens`` are named as the fields of Usage.
+
+    It is counted for whoever asked in this context, too.
+    """
+    if meter := current_meter():
+        meter.call(model, tokens, cost)
     if model not in _models and len(_models) >= _MOST_MODELS:
         model = "other"
     _models.add(model)

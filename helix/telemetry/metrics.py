@@ -23,6 +23,7 @@ from helix.telemetry.counters import (
     MODEL_TOKENS,
     RERANK_FAILURES,
     RETRIES,
+    USAGE_LIMITED,
 )
 from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
 
@@ -102,7 +103,9 @@ class Metrics:
             ["model", "variable"], registry=self.registry, multiprocess_mode="livemostrecent",
         )  # fmt: skip
         self._lifetimes: Sequence[ModelEnd] = ()
-        for of_process in (RETRIES, RERANK_FAILURES, MODEL_CALLS, MODEL_TOKENS, MODEL_COST):
+        for of_process in (
+            RETRIES, RERANK_FAILURES, MODEL_CALLS, MODEL_TOKENS, MODEL_COST, USAGE_LIMITED,
+        ):  # fmt: skip
             self.registry.register(of_process)
         self._flag_kinds: set[str] = set()
         self._watched: list[Collector] = []

@@ -290,6 +290,25 @@ export const ENDPOINTS = {
     "reads": ["questions[].question"]
   },
   "POST /v1/transcribe": { "body": ["audio"], "reads": ["text"] },
+  "GET /v1/usage": {
+    "query": ["from", "to", "by", "format"],
+    "reads": [
+      "rows[].person", "rows[].email", "rows[].key_id", "rows[].key", "rows[].space", "rows[].space_id", "rows[].model", "rows[].day",
+      "totals.questions", "totals.refusals", "totals.votes_up", "totals.calls", "totals.unpriced", "totals.cost_usd",
+      "totals.input_tokens", "totals.thought_tokens", "by", "everybody", "days_kept"
+    ]
+  },
+  "GET /v1/usage/limits": {
+    "reads": [
+      "own[].of", "own[].measure", "own[].period", "own[].most", "own[].used", "own[].ends_at", "all[].person_id", "all[].key_id",
+      "holders[].person_id", "holders[].key_id", "holders[].person", "holders[].email", "holders[].key"
+    ]
+  },
+  "PUT /v1/usage/limits": {
+    "body": [
+      "person_id", "key_id", "questions_day", "questions_month", "tokens_day", "tokens_month", "cost_usd_day", "cost_usd_month"
+    ]
+  },
   "GET /v1/about": { "query": ["space"], "reads": ["tenant", "auth", "version", "images", "mode", "voice", "study", "model", "models[].name", "models[].title", "models[].identity", "models[].quotes_only", "models[].images"] },
   "GET /v1/local-servers": { "reads": ["servers[].title", "servers[].models"] },
   "GET /v1/privacy": {

@@ -35,7 +35,7 @@ def test_what_changes_documents_is_more_than_reading() -> None:
             assert scope == ("write" if path.endswith("/library") else "ask"), (method, path)
         elif method in ("PATCH", "PUT", "DELETE") or (method == "POST" and "documents" in path):
             # a source is an address and a password that the server is given
-            admin = path.startswith("/v1/sources")
+            admin = path.startswith(("/v1/sources", "/v1/usage/limits"))
             assert scope == ("admin" if admin else "write"), (method, path)
         elif method == "GET":
             assert scope != "write", (method, path)

@@ -25,7 +25,7 @@ from tests.support.printed_documents import PAGES, TABLE
 from tests.support.repository import ROOT
 from tests.support.service_process import run
 
-_ENDPOINT = re.compile(r'"(GET|POST|PATCH|DELETE) (/[^"]+)"')
+_ENDPOINT = re.compile(r'"(GET|POST|PUT|PATCH|DELETE) (/[^"]+)"')
 _WORD = re.compile(r"\w+")
 _STATIC = re.compile(r'^(?:import|export)\b[^;]*?from "(\.[^"]+)"', re.MULTILINE)
 _IMPORT = re.compile(r'(?:from|import)\s*\(?"(\.[^"]+)"')
@@ -107,10 +107,11 @@ def test_the_page_is_small() -> None:
     kinds = {".html", ".js", ".mjs", ".css", ".svg", ".woff2"}
     files = [path for path in FOLDER.rglob("*") if path.suffix in kinds]
     # 3 s at 1 Mbit/s, once. Beside it stand the API's description, which few open, and the pages of
-    # accounts, people, spaces and shares, which one person alone never loads.
-    apart = [path for path in files if {"api-docs", "accounts", "sign-in.html"} & {*path.parts}]
+    # accounts, people, spaces, shares and usage, which one person alone never loads.
+    places = {"api-docs", "accounts", "sign-in.html", "usage", "usage.js", "usage.css"}
+    apart = [path for path in files if places & {*path.relative_to(FOLDER).parts}]
     assert _sent(path for path in files if path not in apart) < 335_500
-    assert _sent(path for path in apart if "api-docs" not in path.parts) < 25_000
+    assert _sent(path for path in apart if "api-docs" not in path.parts) < 29_500
     assert _sent(path for path in files if "api-docs" in path.parts) < 600_000
 
 
@@ -398,9 +399,10 @@ def _events(client: httpx.Client, method: str, path: str, **sent: Any) -> dict[s
 
 def test_what_the_page_reads_is_in_real_answers(served: httpx.Client) -> None:
     answers = _read_of(served)
-    # a model that sees, a model server, a report, a worker: tests/browser has them
+    # a model that sees, a model server, a report, a worker, who asks: tests/browser has them
     elsewhere = {
         "POST /v1/transcribe", "GET /v1/evals/last", "GET /v1/local-servers",
+        "GET /v1/usage", "GET /v1/usage/limits",
         "POST /v1/conversations/{conversation_id}/images",
         "POST /v1/conversations/{conversation_id}/attachments/{document_id}/library",
     }  # fmt: skip

@@ -29,6 +29,7 @@ BY_ITSELF = "readable_documents"
 WITHOUT_POLICY = {
     "api_keys", "audit_events", "usage_counts", "members", "groups", "group_members", "sessions",
     "invitations", "space_members", "shares", "share_readers", "share_links", "comments",
+    "usage_days", "usage_limits",
 }  # fmt: skip
 """Walled off altogether."""
 WALLED = (  # in an order that they can be emptied in
@@ -48,7 +49,7 @@ DEFINERS = {
     "lexical_chunks", "limited_lexical_chunks",
     "forget_in_answers", "forget_in_messages", "record_removals",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",
-    "item_is_readable", "are_readable",
+    "item_is_readable", "are_readable", "limits_of",
 }  # fmt: skip
 
 _OURS = """

@@ -94,6 +94,8 @@ def rate(
 ) -> Row:
     """Add feedback to an answer, inside the caller's transaction.
 
+    Beside what was added the row has the ``model`` that answered, and the ``spaces`` asked.
+
     Raises:
         NotFound, BadRequest: as read_receipt does.
     """
@@ -104,11 +106,11 @@ def rate(
     row = connection.execute(sql.RATE, values).fetchone()
     if row is None:
         raise no_answer(answer_id, days)
-    (created_at,) = row
+    created_at, model, spaces = row
     connection.execute(sql.TRIM_RATINGS, values | {"most": MOST_RATINGS})
     return {
         "answer_id": answer_id, "rating": rating, "note": note,
-        "created_at": created_at.isoformat(),
+        "created_at": created_at.isoformat(), "model": model, "spaces": spaces,
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import class_row
 
@@ -32,7 +32,8 @@ class SessionAccess:
     """The access that a session gives: to ``tenant``, for what ``role`` allows.
 
     ``csrf`` is known to pages of this server alone. ``spaces`` are those whose documents may be
-    read, ``edits`` those whose documents may be changed; None: all.
+    read, ``edits`` those whose documents may be changed; None: all. ``limits`` are those
+    of usage that hold for the person.
     """
 
     id: int
@@ -44,6 +45,7 @@ class SessionAccess:
     csrf: str
     spaces: Spaces = None
     edits: Spaces = None
+    limits: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

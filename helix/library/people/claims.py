@@ -11,7 +11,9 @@ from helix.library.people.groups import follow_claim
 from helix.library.people.members import memberships, set_role
 from helix.library.people.persons import add_person, checked_email, find_person
 from helix.library.spaces import readable_by
+from helix.library.usage_limits import limits_of
 from helix.storage.statements import people as sql
+from helix.telemetry.usage_meter import Payer
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
@@ -74,9 +76,11 @@ def access_of_identity(
     member = next((each for each in found if each.tenant == tenant), found[0])
     person_id = int(row[0])
     spaces = readable_by(connection, member.tenant, person_id, member.role)
+    limits = limits_of(connection, Payer(member.tenant, person_id, None))
     return KeyAccess(
-        None, member.tenant, ROLE_SCOPES[member.role], person_id=person_id, spaces=spaces
-    )
+        None, member.tenant, ROLE_SCOPES[member.role], person_id=person_id, spaces=spaces,
+        limits=limits,
+    )  # fmt: skip
 
 
 def _known(connection: Connected, claims: Claims) -> int | None:

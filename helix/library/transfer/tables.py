@@ -99,6 +99,8 @@ LEFT_OUT: Mapping[str, str] = {
     "invitations": "as members",
     "audit_events": "what happened at one installation",
     "usage_counts": "what was used of one installation's limits",
+    "usage_days": "as usage_counts, by people and keys, who are the installation's",
+    "usage_limits": "as usage_days",
 }
 """Tables of a tenant that are not exported."""
 REFERENCES = {

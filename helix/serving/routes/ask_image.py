@@ -11,6 +11,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import UploadedImage, ask_about_image, image_type, not_taken
+from helix.answering.model_use import tell_meter
 from helix.domain.input_text import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia
@@ -20,6 +21,7 @@ from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.sse import TextJson
+from helix.telemetry.usage_meter import current_meter
 
 MAX_IMAGE_MB = 10
 """Gemini takes requests of 20 MB, and an image grows by a third on its way there."""
@@ -74,8 +76,12 @@ async def ask_image(request: Request, caller: CurrentCaller) -> Response:
     with place_for(request) as place:
 
         async def look() -> str:
+            tell_meter(services.llm, caller.reach.spaces)
             with (await services.answering.prompts_of(caller.tenant)).active():
-                return await ask_about_image(services.llm, question, image)
+                told = await ask_about_image(services.llm, question, image)
+            if meter := current_meter():
+                meter.question()
+            return told
 
         text = await run_unless_disconnected(request, place.run(look))
     if text is None:

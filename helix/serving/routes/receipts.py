@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
+from helix.answering.model_use import model_name
 from helix.answering.numbering import for_readers
 from helix.conversations.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
 from helix.conversations.receipts.signed_answer import signed_answer
@@ -19,6 +20,7 @@ from helix.conversations.receipts.stored_sources import (
 from helix.errors import BadRequest
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.sse import TextJson
+from helix.telemetry.usage_meter import current_meter
 
 router = APIRouter(
     prefix="/v1/answers",
@@ -86,6 +88,9 @@ async def feedback(caller: CurrentCaller, answer_id: str, given: Feedback) -> Re
         partial(rate, answer_id=answer_id, rating=given.rating, note=given.note, days=days,
                 tenant=library.tenant)
     )  # fmt: skip
+    model, spaces = model_name(added.pop("model")), added.pop("spaces")
+    if meter := current_meter():
+        meter.vote(given.rating, spaces[0] if spaces and len(spaces) == 1 else None, model)
     caller.note("answer_rated")
     caller.changed("feedback")
     return TextJson(added, 201)

@@ -54,4 +54,6 @@ LEFT = (
     " (SELECT FROM members m WHERE m.person_id = p.id AND m.tenant_id <> g.tenant_id)",
     "DELETE FROM audit_events WHERE tenant_id = %s",
     "DELETE FROM usage_counts WHERE tenant_id = %s",
+    "DELETE FROM usage_days WHERE tenant_id = %s",
+    "DELETE FROM usage_limits WHERE tenant_id = %s",
 )

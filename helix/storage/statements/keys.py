@@ -52,6 +52,7 @@ TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 OPENED = """
 SELECT id, tenant, scopes, name, person_id, role,
        readable_spaces(tenant, person_id, role, space_ids) AS space_ids,
-       editable_spaces(tenant, person_id, role, space_ids) AS edits
+       editable_spaces(tenant, person_id, role, space_ids) AS edits,
+       limits_of(tenant, person_id, id) AS limits
 FROM opened_by_key(%(hashed)s)
 """

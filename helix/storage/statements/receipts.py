@@ -46,11 +46,15 @@ WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
 
 # Of an answer that is still kept: no row where it is not.
 RATE = """
-INSERT INTO feedback (tenant_id, answer_id, rating, note)
-SELECT tenant_id, id, %(rating)s, %(note)s FROM answers
-WHERE tenant_id = %(tenant)s AND id = %(id)s
-    AND created_at > now() - make_interval(days => %(days)s)
-RETURNING created_at
+WITH rated AS (
+    SELECT tenant_id, id, receipt FROM answers WHERE tenant_id = %(tenant)s AND id = %(id)s
+        AND created_at > now() - make_interval(days => %(days)s)),
+given AS (
+    INSERT INTO feedback (tenant_id, answer_id, rating, note)
+    SELECT tenant_id, id, %(rating)s, %(note)s FROM rated RETURNING created_at)
+SELECT g.created_at, coalesce(r.receipt #>> '{model,answered}', r.receipt #>> '{models,llm}', ''),
+    r.receipt #> '{scope,spaces}'
+FROM given g, rated r
 """
 
 # Anybody who has an answer may rate it, any number of times: the latest stay.

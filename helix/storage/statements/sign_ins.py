@@ -15,7 +15,8 @@ RETURNING id
 OPENED = """
 SELECT id, tenant, person_id, role, name, email, csrf,
        readable_spaces(tenant, person_id, role, NULL) AS spaces,
-       editable_spaces(tenant, person_id, role, NULL) AS edits
+       editable_spaces(tenant, person_id, role, NULL) AS edits,
+       limits_of(tenant, person_id, NULL) AS limits
 FROM opened_by_session(%(hashed)s, %(idle)s)
 """
 

@@ -5,7 +5,7 @@ import { useSpaces } from "../shell/spaces.js";
 // navigation says (none: it is not in it), `aside` puts it in the menu, `load` brings its module, whose default export is a
 // component that gets { route }; `as` names the view that it is drawn as, so that going from one to the
 // other draws nothing anew. A view's styles come with it: `styles` names files of styles/. `study`: only where
-// the server has study (HELIX_STUDY); `accounts`: only where people sign in; `spaces`: there, or where there are several.
+// the server has study (HELIX_STUDY); `accounts`: only where people sign in; `known`: or where keys are asked for; `spaces`: there, or where there are several.
 const PEOPLE = "../accounts/accounts.css";
 export const VIEWS = [
   { name: "ask", label: "Ask", icon: "ask", load: () => import("./ask.js") },
@@ -20,6 +20,7 @@ export const VIEWS = [
   { name: "prompts", label: "Prompts", icon: "edit", aside: true, load: () => import("./prompts.js"), styles: ["study.css"] },
   { name: "spaces", label: "Spaces", icon: "cards", aside: true, spaces: true, load: () => import("../accounts/spaces.js"), styles: [PEOPLE] },
   { name: "people", label: "People", icon: "people", aside: true, accounts: true, load: () => import("../accounts/people.js"), styles: [PEOPLE] },
+  { name: "usage", label: "Usage", icon: "clock", aside: true, known: true, load: () => import("./usage.js"), styles: ["study.css", "usage.css"] },
   { name: "source", load: () => import("./source.js") },
   { name: "shared", load: () => import("../accounts/sharing/shared.js"), styles: ["../accounts/sharing/sharing.css"] },
   { name: "answer", load: () => import("./answer.js") },
@@ -30,6 +31,6 @@ export function useViews() {
   const { study, auth } = useAbout();
   const { several, list } = useSpaces();
   const people = auth === null || auth === "accounts";
-  const without = { study: study === false, accounts: !people, spaces: !people && !several && list !== null };
+  const without = { study: study === false, accounts: !people, known: auth === "off", spaces: !people && !several && list !== null };
   return VIEWS.filter((view) => !Object.keys(without).some((part) => view[part] && without[part]));
 }
