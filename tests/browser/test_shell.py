@@ -23,7 +23,7 @@ def test_the_rest_is_under_one_menu_worked_by_keys(page: Page) -> None:
     more.press("ArrowDown")
     item = page.get_by_role("menuitem")
     expect(item).to_have_text(
-        ["Evals", "Privacy", "Progress", "Prompts", "API docs", re.compile("^Settings"),
+        ["Sources", "Evals", "Privacy", "Progress", "Prompts", "API docs", re.compile("^Settings"),
          "Keyboard shortcuts?"]
     )  # fmt: skip
     expect(item.first).to_be_focused()
@@ -36,6 +36,7 @@ def test_the_rest_is_under_one_menu_worked_by_keys(page: Page) -> None:
     expect(page.get_by_role("menu")).to_have_count(0)
     expect(more).to_be_focused()
     page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("What leaves this machine")
