@@ -242,11 +242,12 @@ def _called(world: World, rng: random.Random, reader: Reader) -> int:
     if reader.kind == "session":
         return 0
     document = rng.choice(list(world.model.documents))
-    name, arguments = rng.choice([
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("fetch", {"id": f"document:{document}"}),
         ("fetch", {"id": str(world.model.chunks[document])}),
         ("read_passage", {"document_id": document}),
-    ])  # fmt: skip
+    ]
+    name, arguments = rng.choice(calls)
     told = world.tool(reader, name, **arguments)
     assert (told is not None) == world.model.may_read(reader, document), (reader, name, document)
     return 1
