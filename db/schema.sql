@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 29 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 30 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 29) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 30) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -548,6 +548,76 @@ BEGIN
         LIMIT most;
     END IF;
 END $$;
+
+-- Versions of documents that were replaced, kept for HELIX_KEEP_VERSIONS_DAYS, and read by questions of
+-- a moment alone (helix/storage/statements/moments.py). They go with their document.
+CREATE TABLE IF NOT EXISTS document_versions (
+    tenant_id    text        NOT NULL CHECK (tenant_id <> ''),
+    document_id  bigint      NOT NULL,
+    valid_from   timestamptz NOT NULL,
+    valid_to     timestamptz NOT NULL CHECK (valid_to > valid_from),
+    title        text        NOT NULL,
+    source_uri   text        NOT NULL,
+    file_name    text        NOT NULL,
+    content_hash text        NOT NULL,
+    text         text        NOT NULL,
+    media        text        NOT NULL,
+    language     text        NOT NULL,
+    outline      jsonb       NOT NULL,
+    facts        jsonb       NOT NULL,
+    names        jsonb       NOT NULL,
+    PRIMARY KEY (tenant_id, document_id, valid_to),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, id) ON DELETE CASCADE
+);
+ALTER TABLE document_versions ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS document_versions_valid_to ON document_versions (valid_to);
+COMMENT ON COLUMN document_versions.names IS 'kind and name of each, as document_names had them';
+
+-- The chunks of such a version, with their ids of then and what BM25 needs of them.
+CREATE TABLE IF NOT EXISTS chunk_versions (
+    tenant_id   text         NOT NULL CHECK (tenant_id <> ''),
+    document_id bigint       NOT NULL,
+    valid_to    timestamptz  NOT NULL,
+    id          bigint       NOT NULL,
+    node_id     text         NOT NULL,
+    content     text         NOT NULL,
+    embedding   vector(1536) NOT NULL,
+    metadata_   jsonb        NOT NULL,
+    ordinal     integer      NOT NULL,
+    start_char  integer,
+    end_char    integer,
+    length      integer,
+    keys        bigint[],
+    impacts     sparsevec(1000000000),
+    PRIMARY KEY (tenant_id, document_id, valid_to, id),
+    FOREIGN KEY (tenant_id, document_id, valid_to)
+        REFERENCES document_versions (tenant_id, document_id, valid_to) ON DELETE CASCADE
+);
+ALTER TABLE chunk_versions ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS chunk_versions_id ON chunk_versions (tenant_id, id);
+
+-- Where the writer keeps versions (helix.keep_versions): the document as it is replaced, before its
+-- chunks are.
+CREATE OR REPLACE FUNCTION keep_version() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO document_versions (tenant_id, document_id, valid_from, valid_to, title, source_uri,
+        file_name, content_hash, text, media, language, outline, facts, names)
+    SELECT OLD.tenant_id, OLD.id, OLD.updated_at, NEW.updated_at, OLD.title, OLD.source_uri,
+        OLD.file_name, OLD.content_hash, OLD.text, OLD.media, OLD.language, OLD.outline, OLD.facts,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('kind', n.kind, 'name', n.name)), '[]')
+         FROM document_names n WHERE (n.tenant_id, n.document_id) = (OLD.tenant_id, OLD.id));
+    INSERT INTO chunk_versions (tenant_id, document_id, valid_to, id, node_id, content, embedding,
+        metadata_, ordinal, start_char, end_char, length, keys, impacts)
+    SELECT c.tenant_id, c.document_id, NEW.updated_at, c.id, c.node_id, c.content, c.embedding,
+        c.metadata_, c.ordinal, c.start_char, c.end_char, t.length, t.keys, t.impacts
+    FROM chunks c LEFT JOIN chunk_terms t ON t.chunk_id = c.id
+    WHERE (c.tenant_id, c.document_id) = (OLD.tenant_id, OLD.id);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER documents_version_kept AFTER UPDATE OF text ON documents FOR EACH ROW
+    WHEN (OLD.status = 'ready' AND NEW.updated_at > OLD.updated_at
+        AND current_setting('helix.keep_versions', true) = 'on') EXECUTE FUNCTION keep_version();
 
 -- --- runs ---------------------------------------------------------------------------------------
 
@@ -1518,6 +1588,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
     SELECT coalesce(jsonb_object_agg(name, n), '{}') FROM (
         SELECT 'documents', count(*) FROM documents WHERE (tenant_id, id) = (tenant, document)
         UNION ALL SELECT 'chunks', count(*) FROM chunks WHERE (tenant_id, document_id) = (tenant, document)
+        UNION ALL SELECT 'document_versions', count(*) FROM document_versions
+            WHERE (tenant_id, document_id) = (tenant, document)
         UNION ALL SELECT 'document_sources', count(*) FROM document_sources
             WHERE (tenant_id, document_id) = (tenant, document)
         UNION ALL SELECT 'document_pages', count(*) FROM document_pages
@@ -1857,7 +1929,8 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    limited_lexical_chunks, forget_in_answers, forget_in_messages, record_removals, document_counts, check_spaces, leave_space, readable_spaces, editable_spaces,
+    limited_lexical_chunks, forget_in_answers, forget_in_messages, record_removals, document_counts,
+    keep_version, check_spaces, leave_space, readable_spaces, editable_spaces,
     item_is_readable, are_readable, limits_of FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
@@ -1909,7 +1982,8 @@ BEGIN
             WHEN relname IN ('documents', 'removals') THEN
                 ' AND spaces && (SELECT current_setting(''helix.spaces'', true)::bigint[])'
             WHEN relname = ANY ('{chunks,chunk_terms,document_sources,document_pages,document_tables,'
-                'document_names,document_values,suggested_questions,study_sources,run_files}') THEN by_document
+                'document_names,document_values,suggested_questions,study_sources,run_files,'
+                'document_versions,chunk_versions}') THEN by_document
             WHEN relname = 'files' THEN ' AND (SELECT min(d.id) FROM documents d WHERE d.tenant_id ='
                 ' files.tenant_id AND d.file_hash = files.content_hash) IS NOT NULL'
             WHEN relname = 'sources' THEN ' AND group_map = ''{}'' AND spaces <@'
@@ -1948,7 +2022,7 @@ BEGIN
 END $$;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON files, loose_objects, documents, document_sources, document_pages,
-    document_tables, suggested_questions, document_names, document_values, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
+    document_tables, suggested_questions, document_names, document_values, document_versions, chunk_versions, chunks, chunk_terms, term_counts, term_changes, runs, run_files,
     answers, feedback, removals, conversations, messages, message_events, conversation_images, prompt_versions, tenant_settings,
     progress_sessions, progress_days, progress_counts, progress_totals, gate_fits,
     spaces, sources, source_entries, study_sets, study_items, study_sources, study_attempts, study_cards, study_reviews, data_chunks, embedding_space, embedding_cache TO helix_app, helix_limited;

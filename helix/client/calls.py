@@ -29,6 +29,7 @@ class QuestionOptions(TypedDict, total=False):
     debug: bool
     mode: str
     model: str
+    as_of: datetime | str
     images: Sequence[str]
 
 
@@ -47,6 +48,7 @@ class SearchOptions(TypedDict, total=False):
     kind: str
     since: datetime | str
     until: datetime | str
+    as_of: datetime | str
     where: Sequence[str]
 
 
@@ -106,7 +108,7 @@ def search(query: str, options: SearchOptions) -> Call:
             if not chosen:
                 raise BadRequest(f"{name} is empty: leave it out to search all documents")
             params[singular] = list(chosen)
-    for name in ("since", "until"):
+    for name in ("since", "until", "as_of"):
         if isinstance(moment := params.get(name), datetime):
             params[name] = moment.isoformat()
     return get("/v1/search", q=query, **params)

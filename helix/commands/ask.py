@@ -21,6 +21,7 @@ from helix.commands.rendering import (
     print_pieces,
 )
 from helix.commands.scope_options import (
+    AsOfOption,
     DocumentOption,
     ModelOption,
     ModeOption,
@@ -28,6 +29,7 @@ from helix.commands.scope_options import (
     TagOption,
     TenantOption,
     WhereOption,
+    moment_of,
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import AnswerService, Query
@@ -52,6 +54,7 @@ def ask(
     tag: TagOption = None,
     where: WhereOption = None,
     space: SpaceOption = None,
+    as_of: AsOfOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as POST /v1/query has it.")
     ] = False,
@@ -75,14 +78,14 @@ def ask(
     configure_logging("warning")
     text = _question(question)
     tags = checked_tags(tag) if tag else None
-    conditions = written_conditions(where or ())
+    conditions, moment = written_conditions(where or ()), moment_of(as_of)
     names = [*(document or ()), *([str(document_id)] if document_id is not None else ())]
 
     async def connected() -> None:
         async with answer_service(server, tenant_name(tenant)) as answers:
             query = Query(
                 text, await _documents(answers, names), tags, mode=mode, model=model,
-                where=conditions, space=space,
+                where=conditions, space=space, as_of=moment,
             )  # fmt: skip
             if as_json:
                 answer = await _answer(answers, query, tenant)

@@ -22,6 +22,9 @@ def replay(
     answer_id: Annotated[str, typer.Argument(metavar="ID", help="As X-Answer-Id has it.")],
     tenant: Annotated[str, typer.Option(help="Whose answer it is.")] = DEFAULT_TENANT,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    then: Annotated[
+        bool, typer.Option("--then", help="Of the library of then, as far as versions are kept.")
+    ] = False,
 ) -> None:
     """Ask again what an answer was asked; say whether text and citations are the same, or why not.
 
@@ -29,7 +32,7 @@ def replay(
     """
     configure_logging("error")
     try:
-        outcome = asyncio.run(_replay(load_settings(), answer_id, tenant_name(tenant)))
+        outcome = asyncio.run(_replay(load_settings(), answer_id, tenant_name(tenant), then))
     except HelixError as error:
         typer.echo(f"helix: {error}", err=True)
         raise typer.Exit(2) from None
@@ -37,7 +40,7 @@ def replay(
     raise typer.Exit(0 if outcome.identical else 1)
 
 
-async def _replay(settings: Settings, answer_id: str, tenant: str) -> Replay:
+async def _replay(settings: Settings, answer_id: str, tenant: str, then: bool) -> Replay:
     from helix.conversations.receipts.receipt_store import read_receipt
     from helix.conversations.receipts.replay import replay
     from helix.services import open_services
@@ -45,7 +48,9 @@ async def _replay(settings: Settings, answer_id: str, tenant: str) -> Replay:
     async with open_services(settings) as services:
         library = services.library.of(tenant)
         receipt = await read_receipt(library, answer_id, settings.receipt_days)
-        return await replay(services.answering, library, receipt, services.configuration)
+        return await replay(
+            services.answering, library, receipt, services.configuration, of_then=then
+        )
 
 
 def _report(outcome: Replay) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 import typer
+
+from helix.errors import BadRequest
 
 DocumentOption = Annotated[
     list[str] | None,
@@ -32,6 +35,14 @@ SpaceOption = Annotated[
     str | None,
     typer.Option(metavar="SPACE", help="From the documents of this space: its name or id."),
 ]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", metavar="TIME",
+        help="From the library as it stood then, as far as versions are kept: 2026-01-31, or"
+        " 2026-01-31T09:00.",
+    ),
+]  # fmt: skip
 TenantOption = Annotated[str, typer.Option(help="The tenant whose documents are asked.")]
 ModelOption = Annotated[
     str | None,
@@ -44,3 +55,17 @@ ModeOption = Annotated[
         " HELIX_MODE if none."
     ),
 ]
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """The moment that ``--as-of`` names, by this machine's clock where it has no offset.
+
+    Raises:
+        BadRequest: it names none.
+    """
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise BadRequest(f"--as-of {text} is no time: 2026-01-31T09:00") from None

@@ -11,11 +11,13 @@ import typer
 from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
 from helix.commands.scope_options import (
+    AsOfOption,
     DocumentOption,
     SpaceOption,
     TagOption,
     TenantOption,
     WhereOption,
+    moment_of,
 )
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
@@ -35,6 +37,7 @@ def search(
     tag: TagOption = None,
     where: WhereOption = None,
     space: SpaceOption = None,
+    as_of: AsOfOption = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="Passages at most.")] = 10,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document, as GET /v1/search has it.")
@@ -51,14 +54,15 @@ def search(
     if is_blank(text):
         raise BadRequest("there is nothing to look for: helix search notice period")
     tags = checked_tags(tag) if tag else None
-    conditions = written_conditions(where or ())
+    conditions, moment = written_conditions(where or ()), moment_of(as_of)
 
     async def connected() -> Row:
         async with answer_service(server, tenant_name(tenant)) as answers:
             ids = [row["id"] for row in await find_documents(answers, document or [])]
             query = Query(
-                text, tuple(ids) if document else None, tags, where=conditions, space=space
-            )
+                text, tuple(ids) if document else None, tags, where=conditions, space=space,
+                as_of=moment,
+            )  # fmt: skip
             return await answers.search(query, limit)
 
     found = asyncio.run(connected())

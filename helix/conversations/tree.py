@@ -79,6 +79,8 @@ def add_message(
         if _one(connection, sql.ANSWERING, at) is not None:
             raise Busy
     scope = own_scope if new.scope is None else _in_space_of(own_scope) | new.scope
+    if new.scope and set(new.scope) == {"as_of"}:  # of the conversation's documents, as they were
+        scope = own_scope | new.scope
     connection.execute(sql.LEAVE_ACTIVE, at)
     added = _one(connection, sql.INSERT, at | _values(new, scope, parent_id))
     assert added is not None

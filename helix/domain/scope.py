@@ -18,6 +18,8 @@ NARROWING = ("document_ids", "source_prefix", "tags", "since", "until", "company
 _TIMES = ("since", "until")
 READING = "spaces"
 """The field of a scope that says what of it may be read."""
+MOMENT = "as_of"
+"""The field of a scope that says of which moment it is."""
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}")
 
 
@@ -41,12 +43,14 @@ class Reach:
 
     ``owner`` names whose conversations are read beside those of nobody: ``person:`` or ``key:`` and
     an id; empty where nobody is known. ``edits``: a document may be changed that stands in these
-    spaces alone; None: every document that may be read.
+    spaces alone; None: every document that may be read. ``as_of``: documents
+    and chunks as they stood then.
     """
 
     spaces: Spaces = None
     owner: str = ""
     edits: Spaces = None
+    as_of: datetime | None = None
 
 
 WHOLE = Reach()
@@ -91,7 +95,8 @@ class Scope:
     are conditions that a document's metadata fits, all of them.
     ``attached`` names where the documents of the question's conversation are, which are searched
     first, whatever the other fields say; None where it has none. ``spaces``: documents that stand
-    in any of these, which is what whoever asks may read, or a part of it.
+    in any of these, which is what whoever asks may read, or a part of it. ``as_of``: the library
+    as it stood then.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -105,17 +110,19 @@ class Scope:
     attached: str | None = None
     metadata: tuple[Condition, ...] = ()
     spaces: Spaces = None
+    as_of: datetime | None = None
 
     @property
     def narrowed(self) -> bool:
         """True if the scope is less than all documents that may be read."""
-        return any(name != READING for name in self.narrowed_by)
+        return any(name not in (READING, MOMENT) for name in self.narrowed_by)
 
     @property
     def narrowed_by(self) -> tuple[str, ...]:
         """The names of what narrows a search, for its statement."""
         conditions = (one.name(n) for n, one in enumerate(self.metadata))
-        return (*(name for name, _ in self._fields()), *conditions)
+        moment = () if self.as_of is None else (MOMENT,)
+        return (*(name for name, _ in self._fields()), *conditions, *moment)
 
     @property
     def space(self) -> int | None:
@@ -129,7 +136,8 @@ class Scope:
     @property
     def reach(self) -> Reach:
         """The reach of reads for this scope."""
-        return WHOLE if self.spaces is None else Reach(self.spaces)
+        whole = self.spaces is None and self.as_of is None
+        return WHOLE if whole else Reach(self.spaces, as_of=self.as_of)
 
     def filters(self) -> dict[str, Any]:
         """The bound values of what narrows a search (helix/storage/search_scope.py)."""
@@ -147,7 +155,8 @@ class Scope:
             for name, value in (dict.fromkeys(NARROWING) | dict(self._fields())).items()
         }
         conditions = [one.to_json() for one in self.metadata]
-        return fields | ({"metadata": conditions} if conditions else {})
+        moment = {"as_of": self.as_of.isoformat()} if self.as_of else {}
+        return fields | ({"metadata": conditions} if conditions else {}) | moment
 
     @classmethod
     def of_json(cls, told: Mapping[str, Any], tenant: str) -> Scope:
@@ -158,7 +167,8 @@ class Scope:
             if value is not None and name in _TIMES:
                 value = datetime.fromisoformat(value)
             fields[name] = tuple(value) if isinstance(value, list) else value
-        return cls(tenant, **fields)
+        moment = told.get(MOMENT)
+        return cls(tenant, **fields, as_of=datetime.fromisoformat(moment) if moment else None)
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
         for name in (*NARROWING, READING):

@@ -1,4 +1,4 @@
-"""A scope as conversations keep it in JSON: ``document_ids``, ``filters``, ``space``. Pure."""
+"""A scope as conversations keep it in JSON: ``document_ids``, ``filters``, ``space``, ``as_of``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
     """The documents of ``tenant`` that ``stored`` names.
 
     ``filters`` are those of POST /v1/query, times as RFC 3339 has them; ``space`` is the id of one;
-    what is left out narrows nothing.
+    what is left out narrows nothing. ``as_of``: the library as it stood then.
     """
     ids, filters = stored.get("document_ids"), stored.get("filters") or {}
     fields = {
@@ -34,8 +34,9 @@ def scope_of_stored(stored: Mapping[str, Any], tenant: str) -> Scope:
         for name in _FILTERS
         if filters.get(name)
     }
-    space = stored.get("space")
+    space, moment = stored.get("space"), stored.get("as_of")
     return Scope(
         tenant, None if ids is None else tuple(ids),
-        spaces=None if space is None else (space,), **fields,
+        spaces=None if space is None else (space,),
+        as_of=datetime.fromisoformat(moment) if moment else None, **fields,
     )  # fmt: skip

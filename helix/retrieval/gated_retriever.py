@@ -107,8 +107,10 @@ class GatedRetriever(BaseRetriever):
         Raises:
             UpstreamError: the embedding service failed.
             StoreUnavailable, EmbedderMismatch: the search failed.
+            BadRequest: the library of the moment that ``scope`` names is not kept.
         """
         scope, top_k = scope or Scope(self.store.tenant), top_k or self.top_k
+        await self.store.check_moment(scope)
         search = partial(self._search, scope, top_k, deep=deep, plain=plain, precedence=precedence)
         asked = follow_up or FollowUp(question)
         found = await search(asked)

@@ -40,6 +40,7 @@ async def open_store(
             replica_urls=[url.get_secret_value() for url in settings.database_replica_urls],
             pooler_url=pooler.get_secret_value() if pooler else None,
         )  # fmt: skip
+        store.connections.keep_versions_days = settings.keep_versions_days
         stack.push_async_callback(store.close)
         await asyncio.to_thread(store.connections.check_role)
         await current_embedder(store, [embedder, following] if following else [embedder])

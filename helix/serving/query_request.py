@@ -41,6 +41,7 @@ _KINDS = {
     "question": "a text with something to read in it",
     "top_k": "a whole number from 1 to 50",
     "topK": "a whole number, which is brought into 1 to 8",
+    "as_of": _A_TIME,
     "space": "the name or the id of a space, as a text of at most 100 characters",
     "document_ids": "a list of 1 to 1000 ids of documents, which are whole numbers",
     "conversation_id": "a text of at most 200 characters",
@@ -80,6 +81,14 @@ def _moment(text: object) -> datetime:
     if not isinstance(text, str) or not _TIME.fullmatch(text):
         raise ValueError("no time of RFC 3339")
     return datetime.fromisoformat(text.upper())
+
+
+def read_time(name: str, text: str) -> datetime:
+    """The moment that ``text`` of an address says; raises BadRequest."""
+    try:
+        return _moment(text)
+    except ValueError:
+        raise BadRequest(f"{name} must be {_A_TIME}") from None
 
 
 def _readable(text: str) -> str:
@@ -155,6 +164,7 @@ class Filters(BaseModel):
 
 
 _MOST_CLAMPED = 8
+AS_OF = "Of the library as it stood then, as far as versions are kept: 2026-01-31T09:00:00Z"
 
 
 class QueryRequest(BaseModel):
@@ -168,6 +178,7 @@ class QueryRequest(BaseModel):
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
     space: str | None = Field(None, max_length=100, description="Its documents alone: id or name")
+    as_of: Time | None = Field(None, description=AS_OF)
     conversation_id: str | None = Field(None, max_length=200, description="Begun or gone on with")
     debug: bool | None = Field(None, description="Tell how the answer came about")
     stream: bool | None = Field(None, description="Answer as server-sent events")
@@ -188,7 +199,17 @@ class QueryRequest(BaseModel):
 
     def scope(self, tenant: str) -> Scope:
         """The documents of ``tenant`` that it may be answered from."""
-        return scope_of_stored(stored_scope(self.document_ids, self.filters), tenant)
+        return scope_of_stored(self.stored_scope(), tenant)
+
+    def stored_scope(self) -> dict[str, Any]:
+        """The stored form of its scope, JSON."""
+        moment = {"as_of": self.as_of.isoformat()} if self.as_of else {}
+        return stored_scope(self.document_ids, self.filters) | moment
+
+    @property
+    def narrows(self) -> bool:
+        """True if it says itself what it may be answered from."""
+        return any(one is not None for one in (self.document_ids, self.filters, self.as_of))
 
 
 def stored_scope(document_ids: list[int] | None, filters: Filters | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from helix.library.runs import delete_ended_runs
 from helix.library.usage import delete_old_counts
 from helix.library.usage_days import delete_old_usage
 from helix.settings import Settings
+from helix.storage.statements.moments import DROP_OLD
 from helix.storage.tenant_store import TenantStore
 
 
@@ -28,6 +29,7 @@ def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
             from helix.study.progress.storage import forget_everybody
 
             dropped["progress"] = forget_everybody(connection)
+        dropped["versions"] = connection.execute(DROP_OLD, (settings.keep_versions_days,)).rowcount
         dropped["sessions"] = delete_old_sessions(connection)
         dropped["usage_counts"] = delete_old_counts(connection)
         dropped["usage_days"] = delete_old_usage(connection, settings.usage_days)

@@ -240,6 +240,8 @@ class Settings(ClientSettings, ModelFolder):
     """Days that an event of the audit log is kept; 0 keeps none."""
     usage_days: int = Field(400, ge=0, le=3650, alias="HELIX_USAGE_DAYS")
     """Days that is kept what people and keys used; 0 counts and limits nothing."""
+    keep_versions_days: int = Field(0, ge=0, le=3650, alias="HELIX_KEEP_VERSIONS_DAYS")
+    """Days that a version of a document is kept after it was replaced; 0 keeps none."""
     max_question_chars: int = Field(4000, ge=1, le=20000, alias="HELIX_MAX_QUESTION_CHARS")
     model_timeout: float = Field(60.0, ge=1, le=600, alias="HELIX_MODEL_TIMEOUT")
     """Longest silence, in seconds, that a model's service may keep before it counts as failed."""

@@ -30,7 +30,7 @@ from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
 from helix.storage.pool_callbacks import given_back, go_on_connecting
 from helix.storage.replicas import Identity, Replicas
-from helix.storage.statements import replicas
+from helix.storage.statements import moments, replicas
 from helix.storage.statements import sessions as sql
 from helix.storage.statements.upkeep import ANSWERS
 from helix.storage.write_pool import Connected as Connected
@@ -98,6 +98,7 @@ class Connections:
         pooler_url: str | None = None,
     ) -> None:
         self.url = database_url
+        self.keep_versions_days = 0  # that a replaced version of a document is kept
         self._pooled = pooler_url is not None
         server = pooler_url or database_url
 
@@ -277,9 +278,10 @@ class Connections:
         Postgres has no COPY under row-level security. What is written names its tenant, and every
         reference of a row carries it (db/schema.sql), so no row can hang on another tenant's.
         """
+        kept = moments.KEEP if self.keep_versions_days else ""
         with (
             _translated(),
-            self._writing.transaction((sql.AS_TENANT, {"tenant": tenant})) as loading,
+            self._writing.transaction((sql.AS_TENANT + kept, {"tenant": tenant})) as loading,
         ):
             yield loading
 
@@ -376,6 +378,9 @@ def _seeing(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
     values: dict[str, Any] = {"tenant": tenant}
     if reach.owner:
         settings, values["owner"] = sql.SET_OWNER, reach.owner
+    if reach.as_of is not None:
+        settings += moments.SET_MOMENT
+        values["as_of"] = reach.as_of.isoformat()
     if reach.spaces is not None:
         settings += sql.SET_SPACES
         values["spaces"] = f"{{{','.join(map(str, sorted(reach.spaces)))}}}"
@@ -383,7 +388,9 @@ def _seeing(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
 
 
 def _planned(statement: str, reach: Reach) -> str:
-    """``statement`` as it is prepared for the role of ``reach``."""
+    """``statement`` as it is prepared for the role and the moment of ``reach``."""
+    if reach.as_of is not None:
+        statement = moments.then(statement)
     return statement if reach.spaces is None else statement + sql.LIMITED
 
 

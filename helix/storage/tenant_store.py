@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from helix.domain.records import DocumentRecord, Hit, SearchResult
 from helix.domain.scope import DEFAULT_TENANT, WHOLE, Reach, Scope
 from helix.domain.search_space import DEFAULT_FUSION, Fusion
-from helix.errors import EmbedderMismatch
+from helix.errors import BadRequest, EmbedderMismatch
 from helix.storage import indexes as index
 from helix.storage.connections import Connected, Connections, Row
 from helix.storage.dense_search import dense_search
@@ -35,7 +36,7 @@ from helix.storage.search_scope import (
     Vector1536,
     place_of,
 )
-from helix.storage.statements import chunks, embedding_space
+from helix.storage.statements import chunks, embedding_space, moments
 from helix.storage.statements.hits import STORED_PLACES
 from helix.storage.statements.scopes import SEARCH_SETTINGS
 from helix.storage.stored_documents import fingerprints, known_nodes
@@ -158,6 +159,25 @@ class TenantStore(TenantConnections):
     async def has_chunks(self) -> bool:
         """True if the tenant has anything that could be found."""
         return bool(await self.fetch(chunks.ANY, {"tenant": self._tenant}))
+
+    async def check_moment(self, scope: Scope) -> None:
+        """Return where the library of the moment that ``scope`` names, if any, is kept whole.
+
+        Raises:
+            BadRequest: it is not, or not yet.
+            StoreUnavailable: the database did not answer.
+        """
+        if (at := scope.as_of) is None:
+            return
+        days, age = self._connections.keep_versions_days, datetime.now(UTC) - at
+        if age < timedelta(0):
+            raise BadRequest("as_of is a moment that has not been yet")
+        lost = await self.of(scope.tenant).fetch(moments.LOST, {"tenant": scope.tenant, "at": at})
+        if lost[0]["lost"] or (days and age > timedelta(days=days)):
+            raise BadRequest(
+                f"the library of {at:%Y-%m-%d %H:%M} is not kept whole: versions that were replaced"
+                f" are kept for HELIX_KEEP_VERSIONS_DAYS ({days}) from when that was set on"
+            )
 
     async def holds(self, hits: Sequence[Hit]) -> bool:
         """True if all of these are still stored as they are: text, place, headings and title."""

@@ -50,6 +50,7 @@ ALTER TABLE chunks RENAME COLUMN embedding_next TO embedding;
 ALTER INDEX chunks_embedding_next_hnsw RENAME TO chunks_embedding_hnsw;
 ALTER TABLE chunks ALTER COLUMN embedding SET STORAGE PLAIN,
     ADD CONSTRAINT chunks_embedding_filled CHECK (embedding IS NOT NULL) NOT VALID;
+DELETE FROM document_versions;
 UPDATE embedding_space SET claimed_at = now(), identity = (SELECT identity FROM embedding_change);
 UPDATE embedding_change SET settled = 0, last = (SELECT coalesce(max(id), 0) FROM chunks);
 """)

@@ -35,7 +35,8 @@ WITHOUT_POLICY = {
 WALLED = (  # in an order that they can be emptied in
     "source_entries", "sources",
     "study_reviews", "study_cards", "study_attempts", "study_sources", "study_items", "study_sets",
-    "chunk_terms", "chunks", "term_counts", "term_changes", "run_files", "runs", "feedback",
+    "chunk_versions", "document_versions", "chunk_terms", "chunks", "term_counts", "term_changes",
+    "run_files", "runs", "feedback",
     "answers", "document_values", "document_names", "document_sources", "document_pages",
     "document_tables",
     "suggested_questions", "documents", "removals", "files", "loose_objects", "gate_fits",
@@ -48,6 +49,7 @@ DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
     "lexical_chunks", "limited_lexical_chunks",
     "forget_in_answers", "forget_in_messages", "record_removals",
+    "keep_version",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",
     "item_is_readable", "are_readable", "limits_of",
 }  # fmt: skip
@@ -160,6 +162,16 @@ def _add_file_and_run(own: ChunkStore) -> None:
         connection.execute(
             "INSERT INTO message_events (conversation_id, message_id, n, event, data)"
             " SELECT 'c', id, 1, 'token', '{}' FROM messages"
+        )
+        connection.execute(
+            "INSERT INTO document_versions SELECT tenant_id, id, updated_at - interval '1 day',"
+            " updated_at, title, source_uri, '', '', '', '', '', '[]', '{}', '[]' FROM documents"
+        )
+        connection.execute(
+            "INSERT INTO chunk_versions (tenant_id, document_id, valid_to, id, node_id, content,"
+            " embedding, metadata_, ordinal) SELECT c.tenant_id, c.document_id, d.updated_at, c.id,"
+            " c.node_id, c.content, c.embedding, '{}', 0 FROM chunks c JOIN documents d"
+            " ON d.id = c.document_id"
         )
         connection.execute(
             "INSERT INTO removals (document_id, spaces, added_at, text_sha256, file_sha256,"

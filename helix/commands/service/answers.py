@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class Query:
     the question is about; None: it says nothing of them. ``mode`` is as POST /v1/query has it;
     None: HELIX_MODE of whoever answers. ``model`` is the name of the model that is to answer; None:
     whichever does. ``where``: of documents whose metadata fits. ``space``: the name or id of the
-    space that they stand in; None: of any.
+    space that they stand in; None: of any. ``as_of``: a moment, of the library as it stood then.
     """
 
     question: str
@@ -52,6 +53,7 @@ class Query:
     model: str | None = None
     where: tuple[Condition, ...] = ()
     space: str | None = None
+    as_of: datetime | None = None
 
     def options(self) -> QuestionOptions:
         """The options of the question, as a server is told them."""
@@ -70,6 +72,8 @@ class Query:
             options["model"] = self.model
         if self.space is not None:
             options["space"] = self.space
+        if self.as_of is not None:
+            options["as_of"] = self.as_of.isoformat()
         return options
 
     def stored_scope(self) -> Row | None:
@@ -186,6 +190,7 @@ class AnswerService(LibraryService):
     @asked(lambda query, limit: get(
         "/v1/search", q=query.question, document_id=query.document_ids, tag=query.tags, top_k=limit,
         where=[json.dumps(one.to_json()) for one in query.where], space=query.space,
+        as_of=query.as_of and query.as_of.isoformat(),
     ))  # fmt: skip
     async def search(self, query: Query, limit: int) -> Row:
         """The passages that fit the query's text in its scope, as GET /v1/search has them."""
@@ -290,7 +295,7 @@ class AnswerService(LibraryService):
             spaces = (await space_of(self.library, query.space, spaces),)
         return Scope(
             self.library.tenant, document_ids=query.document_ids, tags=query.tags,
-            metadata=query.where, spaces=spaces,
+            metadata=query.where, spaces=spaces, as_of=query.as_of,
         )  # fmt: skip
 
     async def _request(self, query: Query) -> AnswerRequest:

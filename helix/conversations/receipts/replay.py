@@ -18,7 +18,7 @@ from helix.domain.context import Source
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Retrieval, Trace
-from helix.domain.scope import Scope
+from helix.domain.scope import MOMENT, Scope
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
 from helix.settings.prompts import Prompts
@@ -78,14 +78,20 @@ async def replay(
     library: Library,
     receipt: Mapping[str, Any],
     configuration: Configuration,
+    *,
+    of_then: bool = False,
 ) -> Replay:
     """Ask the question of ``receipt`` (read_receipt) again, of the documents stored now.
 
-    The new answer leaves no receipt. ``configuration`` is this process's.
+    The new answer leaves no receipt. ``configuration`` is this process's. ``of_then``: it is asked
+    of the library as it stood when it was answered.
 
     Raises:
+        BadRequest: the library of then is not kept.
         UpstreamError, StoreUnavailable, EmbedderMismatch, SourceChanged: as an answer does.
     """
+    if of_then:
+        receipt = {**receipt, "scope": {MOMENT: receipt["created_at"]} | receipt["scope"]}
     before = await before_answer(library, receipt["answer_id"])
     prompt = await rebuild_prompt(library, receipt, before.attached if before else None)
     prompts = await PromptBook(library.store).at(library.tenant, receipt.get("prompts", ()))

@@ -16,6 +16,7 @@ from helix import __version__
 from helix.answering.numbering import for_readers
 from helix.conversations.questions import space_of_answer
 from helix.conversations.receipts.receipt_store import no_answer, read_receipt
+from helix.conversations.receipts.stored_sources import of_moment
 from helix.conversations.receipts.verify_answer import FORMAT, canonical
 from helix.library.access import Library, Row
 from helix.library.errors import Conflict
@@ -97,6 +98,7 @@ def _part(fields: Json, names: Iterable[str]) -> Json:
 
 async def _documents(library: Library, receipt: Json) -> list[Json]:
     """The documents that are quoted or cited, as they are stored, each quote in its place."""
+    library = of_moment(library, receipt)
     cited = [one for one in receipt["citations"] if one["document_id"] is not None]
     spans = [span for one in receipt["support"]["statements"] for span in one["spans"]]
     quoted = [one for one in (*cited, *spans) if one["document_id"] and one["quote"] is not None]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from helix.conversations.questions import space_of_answer
@@ -12,6 +13,7 @@ from helix.domain.context import Source, sources_of
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.prompt import chat_messages
 from helix.domain.records import Hit, tool_hit
+from helix.domain.scope import MOMENT
 from helix.domain.tool_results import ToolResult
 from helix.library.access import Library, Row
 from helix.settings.prompts import Prompts
@@ -27,6 +29,15 @@ release makes another prompt of the same sources."""
 _VERIFIED = ("n", "chunk_id", "document_id", "start", "end", "quote")
 
 
+def of_moment(library: Library, receipt: Mapping[str, Any]) -> Library:
+    """The library as it stood at the moment that the question of ``receipt`` was about."""
+    moment = receipt["scope"].get(MOMENT)
+    if not moment:
+        return library
+    at = datetime.fromisoformat(moment)
+    return library.of(library.tenant, replace(library.reach, as_of=at))
+
+
 async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json:
     """``{"answer_id", "status", "citations": [{"n", …, "quote", "status"}]}``; the worst on top.
 
@@ -36,6 +47,7 @@ async def verify_citations(library: Library, receipt: Mapping[str, Any]) -> Json
     Raises:
         StoreUnavailable: the database did not answer.
     """
+    library = of_moment(library, receipt)
     cited = [one for one in receipt["citations"] if one["document_id"] is not None]
     rows = await library.rows(sql.CITATIONS, _columns(cited, quotes="quote")) if cited else []
     statuses = {row["n"]: row for row in rows}
@@ -108,6 +120,7 @@ async def rebuild_prompt(
     if receipt["prompt_sha256"] is None:
         return RebuiltPrompt([], "no prompt", {})
     references: list[Json] = receipt["index"]["sources"]
+    library = of_moment(library, receipt)
     rows = await _stored_rows(library, references, attached)
     sources: list[Source] = []
     states: dict[int, str] = {}

@@ -79,6 +79,8 @@ LEFT_OUT: Mapping[str, str] = {
     "term_counts": "counted anew",
     "term_changes": "counted anew",
     "progress_days": "counted anew of progress_sessions",
+    "document_versions": "a copy begins with what is there",
+    "chunk_versions": "as document_versions",
     "removals": "what was deleted is no part of a copy",
     "loose_objects": "objects of the installation's bucket that nothing has a use for",
     "runs": "what was being brought in is the installation's",

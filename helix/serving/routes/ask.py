@@ -15,7 +15,7 @@ from helix.domain.scope import Scope
 from helix.errors import BadRequest
 from helix.serving.answer_stream import answer_headers, plain_frames, streamed
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.query_request import ANSWERS_BY, ModelName
+from helix.serving.query_request import ANSWERS_BY, AS_OF, ModelName, read_time
 
 _LARGEST_ID = 2**63 - 1
 
@@ -53,12 +53,14 @@ async def ask(
         Query(description="proof: statements without a marker get that of a source, if it fits"),
     ] = "model",
     model: Annotated[ModelName | None, Query(description=ANSWERS_BY)] = None,
+    as_of: Annotated[str | None, Query(description=AS_OF)] = None,
 ) -> Response:
     """Stream a grounded answer, or the exact refusal. A stream without a citations frame is cut."""
     services = caller.services
     text = question_of(q, services.settings.max_question_chars, "q")
     ids = _document_ids(document_id)
-    scope = Scope(caller.tenant, document_ids=ids, spaces=caller.reach.spaces)
+    moment = None if as_of is None else read_time("as_of", as_of)
+    scope = Scope(caller.tenant, document_ids=ids, spaces=caller.reach.spaces, as_of=moment)
     question = Question(text, scope, model=model, marks=cite == "proof")
     answering = AnswerRequest(
         services.answering, question, verdict=verdict, cites_by_proof=False, tells_closest=False,

@@ -24,7 +24,7 @@ from helix.library.errors import Conflict
 from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.last_event_id import last_event_id
 from helix.serving.message_request import MessageRequest, TurnOptions
-from helix.serving.query_request import checked_request, json_body, stored_scope
+from helix.serving.query_request import checked_request, json_body
 from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
 from helix.serving.turns import answer_turn, turn_stream
@@ -138,7 +138,6 @@ def _asking(conversation_id: str, add: Add, asked: MessageRequest | TurnOptions)
     )  # fmt: skip
     if isinstance(asked, TurnOptions):
         return asking
-    narrowed = asked.document_ids is not None or asked.filters is not None
-    scope = stored_scope(asked.document_ids, asked.filters) if narrowed else None
+    scope = asked.stored_scope() if asked.narrows else None
     images = None if asked.images is None else tuple(asked.images)
     return replace(asking, question=asked.question, scope=scope, top_k=asked.top_k, images=images)

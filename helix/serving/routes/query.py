@@ -18,7 +18,7 @@ from helix.overload.entry import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import Caller, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.query_request import QueryRequest, json_body, query_request, stored_scope
+from helix.serving.query_request import QueryRequest, json_body, query_request
 from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson
 from helix.serving.turns import answer_turn
@@ -83,11 +83,10 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
 def _asking(asked: QueryRequest, caller: Caller) -> Asking:
     """The question as the next of its conversation, which begins with it where there is none."""
     conversation_id = id_of(asked.conversation_id or "")
-    narrowed = asked.document_ids is not None or asked.filters is not None
     add = next_in(caller.tenant, conversation_id, caller.asked_space)
     return Asking(
         conversation_id, add, asked.question,
-        stored_scope(asked.document_ids, asked.filters) if narrowed else None,
+        asked.stored_scope() if asked.narrows else None,
         asked.top_k, bool(asked.debug), bool(asked.verdict), bool(asked.stream),
         wait=True, with_ids=False, named=asked.conversation_id or "", mode=asked.mode,
         time_zone=asked.time_zone or "UTC", model=asked.model,

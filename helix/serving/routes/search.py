@@ -14,7 +14,7 @@ from helix.domain.retrieval import MOST_PASSAGES
 from helix.errors import BadRequest
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
-from helix.serving.query_request import query_request
+from helix.serving.query_request import AS_OF, query_request
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
@@ -37,6 +37,7 @@ async def search(
     where: Annotated[
         list[str] | None, Query(description="Of documents whose metadata fits: year>=2024")
     ] = None,
+    as_of: Annotated[str, Query(description=AS_OF)] = "",
 ) -> dict[str, Any] | Response:
     """The passages that fit, best first, each with a snippet and what was hit in it.
 
@@ -52,7 +53,10 @@ async def search(
         "metadata": [one.to_json() for one in written_conditions(where or ())],
     }  # fmt: skip
     filters = {name: value for name, value in given.items() if value}
-    asked = {"question": q, "document_ids": document_id or None, "filters": filters or None}
+    asked = {
+        "question": q, "document_ids": document_id or None, "filters": filters or None,
+        "as_of": as_of or None,
+    }  # fmt: skip
     body = json.dumps(asked).encode()  # so that filters are those of POST /v1/query to the letter
     scope = query_request(body, len(q)).scope(caller.tenant)
     scope = scope.within(caller.reach.spaces)

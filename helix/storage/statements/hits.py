@@ -28,9 +28,12 @@ CROSS JOIN LATERAL (
 ) d
 """
 
+# The chunk of each row.
+CHUNK = "JOIN chunks c ON c.id = h.id AND c.tenant_id = %(tenant)s"
+
 # Of the rows ``h``, which have an id and a distance.
 JOIN = f"""
-JOIN chunks c ON c.id = h.id AND c.tenant_id = %(tenant)s
+{CHUNK}
 {_DOCUMENT} {_METADATA}
 """
 

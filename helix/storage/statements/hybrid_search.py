@@ -7,7 +7,7 @@ from functools import lru_cache
 from helix.domain.gate import RARE_CHUNKS, RARE_SHARE
 from helix.storage.packed_terms import K1, NOMINAL_LENGTH, SLOTS, B
 from helix.storage.statements.hits import COLUMNS, JOIN
-from helix.storage.statements.scopes import is_readable_alone, near_ctes, scope_ctes
+from helix.storage.statements.scopes import THEIRS, is_readable_alone, near_ctes, scope_ctes
 
 # By exact BM25, of those that the nominal mean length puts first
 _RESCORED = "greatest(100, %(by_words)s::integer)"
@@ -55,7 +55,7 @@ _LEXICAL = f"""
 
 # Of few documents every chunk is compared: the index would go past those that are not wanted.
 _LEXICAL_NARROWED = f"""
-    (SELECT t.chunk_id AS id FROM allowed a JOIN chunk_terms t ON t.document_id = a.id
+    (SELECT t.chunk_id AS id FROM {{theirs}}
      WHERE (SELECT is_few FROM size) AND t.tenant_id = %(tenant)s AND t.impacts <#> {_WEIGHTS} < 0
      ORDER BY t.impacts <#> {_WEIGHTS} LIMIT {_RESCORED})
     UNION ALL
@@ -172,7 +172,12 @@ def hybrid_statement(narrowed_by: tuple[str, ...], *, dense: bool = True) -> str
     """
     near, distance = (near_ctes(narrowed_by), _DISTANCE) if dense else (_NO_NEAR, "n.distance")
     documents = _READABLE if is_readable_alone(narrowed_by) else _LISTED
-    lexical = _LEXICAL_NARROWED.format(documents=documents) if narrowed_by else _LEXICAL
+    theirs = "allowed a JOIN chunk_terms t ON t.document_id = a.id"
+    if "as_of" in narrowed_by:
+        theirs = THEIRS.format(table="chunk_terms", name="t")
+    lexical = _LEXICAL
+    if narrowed_by:
+        lexical = _LEXICAL_NARROWED.format(documents=documents, theirs=theirs)
     return f"""
 WITH {scope_ctes(narrowed_by)} {_TERMS},
 {near},

@@ -43,6 +43,7 @@ _CONDITIONS = {
     # the first by its place in the order of the ids: && goes through all of them for each document
     "spaces": """((%(spaces)s::bigint[])[width_bucket(spaces[1], %(spaces)s::bigint[])] = spaces[1]
         OR cardinality(spaces) > 1 AND spaces && %(spaces)s::bigint[])""",
+    "as_of": "true",
 }
 
 # `few`: so few chunks that comparing them all costs less than the index may, which has to go past
@@ -82,6 +83,14 @@ size AS MATERIALIZED (
 ),
 """
 
+# As the library stood at a moment: no index is of that, and all is compared.
+_THEN = """
+allowed AS MATERIALIZED (
+    SELECT id FROM documents WHERE tenant_id = %(tenant)s AND {conditions}
+),
+size AS MATERIALIZED (SELECT true AS is_few),
+"""
+
 # What somebody may read is listed up to some documents, which is dearer the more spaces they are
 # looked for in: a hundred at a time, for the index looks up all before it gives the first document.
 # Whether it is few is told by how many documents have that many chunks by the statistics.
@@ -115,6 +124,10 @@ _IS_READABLE = """AND CASE WHEN (SELECT is_listed FROM size)
         THEN coalesce(document_id IN (SELECT id FROM allowed), false)
         ELSE (SELECT d.id FROM readable_documents d WHERE d.tenant_id = %(tenant)s
               AND d.id = chunks.document_id AND {conditions}) IS NOT NULL END"""
+
+# Of the allowed documents, without a join: of a moment all would be gone through for each document.
+THEIRS = """(
+    SELECT * FROM {table} WHERE coalesce(document_id IN (SELECT id FROM allowed), false)) {name}"""
 
 # All that may be read, few or many. OFFSET 0: the documents first.
 _ALL_READABLE = """(
@@ -154,6 +167,8 @@ def scope_ctes(narrowed_by: tuple[str, ...]) -> str:
     few = _FEW.format(least=LEAST_FEW, far=far)
     if not narrowed_by:
         return few + _OF_TENANT
+    if "as_of" in narrowed_by:
+        return _THEN.format(conditions=scope_condition(narrowed_by))
     listed = _READABLE if is_readable_alone(narrowed_by) else _ALLOWED
     return few + listed.format(conditions=scope_condition(narrowed_by))
 
@@ -176,6 +191,8 @@ def near_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs after ``scope_ctes``: ``near`` (id, distance), the nearest chunks of what they allow."""
     if not narrowed_by:
         return _NEAR.format(half=HALF, among="", exactly="chunks c")
+    if "as_of" in narrowed_by:
+        return _NEAR.format(half=HALF, among="", exactly=THEIRS.format(table="chunks", name="c"))
     if is_readable_alone(narrowed_by):
         conditions = scope_condition(narrowed_by)
         return _NEAR.format(
