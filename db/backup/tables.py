@@ -41,6 +41,10 @@ SELECT relname, relkind FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%(names)s)
     AND relkind IN ('r', 'p', 'v', 'S')
 """
+_POLICIES = """
+SELECT p.polname, c.relname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY(%(names)s)
+"""
 _FUNCTIONS = """
 SELECT oid::regprocedure::text FROM pg_proc
 WHERE pronamespace = current_schema()::regnamespace
@@ -116,6 +120,10 @@ def drop_everything(connection: psycopg.Connection, names: Names) -> None:
     for name, kind in connection.execute(_RELATIONS, {"names": names.relations}):
         kinds[kind].append(name)
     functions = [row[0] for row in connection.execute(_FUNCTIONS, {"names": names.functions})]
+    # policies look into views of other tables, so that neither could be dropped first
+    for policy in connection.execute(_POLICIES, {"names": names.relations}).fetchall():
+        named = map(sql.Identifier, policy)
+        connection.execute(sql.SQL("DROP POLICY {} ON {}").format(*named))
     for word, found in (
         ("VIEW", kinds["v"]), ("TABLE", kinds["r"] + kinds["p"]), ("SEQUENCE", kinds["S"]),
     ):  # fmt: skip

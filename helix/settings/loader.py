@@ -62,6 +62,7 @@ def _read(kind: type[Read], overrides: dict[str, object]) -> Read:
     keys = {name: field.alias or name for name, field in fields.items()}  # what errors name
     variables = {keys[name]: variable_of(name, field) for name, field in fields.items()}
     values: dict[str, object] = {key: told[name] for key, name in variables.items() if name in told}
+    keys |= {variable: key for key, variable in variables.items()}
     values |= {keys.get(name, name): value for name, value in overrides.items()}
     try:
         return kind.model_validate(values)

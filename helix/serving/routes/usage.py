@@ -53,6 +53,7 @@ class NewLimits(BaseModel):
     tokens_month: Count | None = None
     cost_usd_day: Dollars | None = None
     cost_usd_month: Dollars | None = None
+    tenant_id: str | None = None
 
 
 @router.get("", summary="What was used", response_class=Response, responses={
@@ -114,6 +115,7 @@ async def limit(caller: CurrentCaller, wanted: NewLimits) -> Response:
 
     A limit that is not named is none. `404`: the tenant has no such member or key.
     """
+    caller = caller.for_tenant(wanted.tenant_id)
     if not _sees_all(caller):
         raise ScopeMissing("limits of usage are set by whoever reads the whole tenant")
     if not caller.services.settings.usage_days:
@@ -121,14 +123,14 @@ async def limit(caller: CurrentCaller, wanted: NewLimits) -> Response:
     if wanted.person_id is not None and wanted.key_id is not None:
         raise BadRequest("limits are of a person_id or of a key_id, not of both")
     holder = Holder(caller.tenant, wanted.person_id, wanted.key_id)
-    given = wanted.model_dump(exclude={"person_id", "key_id"})
+    given = wanted.model_dump(exclude={"person_id", "key_id", "tenant_id"})
 
     def change(connection: Connected) -> None:
         set_limits(connection, holder, UsageLimits(**given))
 
     await as_owner(caller.services, change)
     caller.changed(f"limits of {_name_of(holder)}")
-    return TextJson(wanted.model_dump())
+    return TextJson(wanted.model_dump(exclude={"tenant_id"}))
 
 
 def _name_of(holder: Holder) -> str:

@@ -56,5 +56,5 @@ BACKUP_GONE = "UPDATE backups SET gone_at = now() WHERE file = %s AND gone_at IS
 # The planner's samples of columns have words too.
 SAMPLES_ANEW = """
 ANALYZE documents, chunks, document_names, document_values, document_tables, suggested_questions,
-    study_items, study_sources, answers, messages, message_events, run_files
+    study_items, study_sources, answers, messages, message_events, run_files, files
 """

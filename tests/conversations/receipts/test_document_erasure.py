@@ -69,9 +69,10 @@ def found_in(url: str, word: str) -> set[str]:
             found |= {table} if has else set()
         if "pg_statistic" in found:  # of which columns
             sampled = (
-                "SELECT starelid::regclass::text, staattnum FROM pg_statistic s WHERE s::text ~ %s"
+                "SELECT starelid::regclass::text, staattnum FROM pg_statistic s"
+                " WHERE lower(s::text) ~ %s"
             )
-            found |= {f"{one}.{n}" for one, n in connection.execute(sampled, (word,)).fetchall()}
+            found |= {f"{one}.{n}" for one, n in connection.execute(sampled, (pattern,)).fetchall()}
     return found
 
 
