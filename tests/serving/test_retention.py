@@ -38,7 +38,8 @@ async def test_what_is_old_goes_and_nothing_else(database_url: str) -> None:
         for days in (40, 5):
             connection.execute(_FEEDBACK, (answer, days))
         async with opened(database_url) as store:
-            untouched = {"audit_events": 0, "usage_counts": 0, "usage_days": 0, "sessions": 0}
+            names = ("audit_events", "usage_counts", "usage_days", "sessions", "versions")
+            untouched = dict.fromkeys(names, 0)
             assert drop_old(store, _settings(database_url)) == untouched
             assert count(connection, "runs") == 48
             kept = _settings(database_url, feedback_days=30, run_days=30)
