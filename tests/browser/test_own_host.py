@@ -20,12 +20,15 @@ VIEWS = {
     "#/privacy": ".seal",
     "#/progress": "button:has-text('Turn on')",
     "#/search": "#search",
+    "#/sources": ".sources-head button",
     "#/prompts": ".prompts a",
     "#/prompts/answering_style": "textarea",
     "#/nowhere": ".notice",
 }
 OPENED = {"c", "source", "answer"}
 """Views of one conversation, document or answer."""
+OF_ACCOUNTS = {"people", "spaces", "shared", "usage"}
+"""Views for who signed in: test_two_people.py, test_sharing.py and test_usage.py go there."""
 
 
 def _is_accessible(page: Page) -> None:
@@ -40,7 +43,7 @@ def _is_accessible(page: Page) -> None:
 def test_no_view_is_left_out(page: Page) -> None:
     names = "import('/web/views/index.js').then(({ VIEWS }) => VIEWS.map(({ name }) => name))"
     shown = {place.split("/")[1] for place in VIEWS} - {"nowhere"}
-    assert set(page.evaluate(names)) == shown | OPENED
+    assert set(page.evaluate(names)) == shown | OPENED | OF_ACCOUNTS
 
 
 @pytest.mark.parametrize("place", VIEWS)
