@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from helix.commands.console import in_database, one_line, print_table
 from helix.commands.lazy_commands import ListByDefault
-from helix.commands.periods import span_or_never
-from helix.domain.metadata import assignments
-from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
-from helix.domain.source_kinds import KINDS, kind_of
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.domain.source_kinds import KINDS
 from helix.errors import BadRequest
 from helix.library.audit import record_command
 from helix.library.source_forms import checked_secrets
@@ -28,10 +25,30 @@ from helix.library.sources import (
     sources_of,
     told_of,
 )
-from helix.library.spaces import ids_of
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.program import Detach, Metadata, Tags, one_line_errors
+from pipelines.source_options import (
+    Every,
+    Exclude,
+    Folders,
+    Groups,
+    Include,
+    LargestMb,
+    Named,
+    OldestDays,
+    Options,
+    Removals,
+    Secrets,
+    Space,
+    Tenant,
+    Yes,
+    asked_secrets,
+    columns_of,
+    identity_of,
+    places_of,
+    sealed_secrets,
+)
 from pipelines.sources.telling import counts_line, preview_lines, state_of
 
 if TYPE_CHECKING:
@@ -41,59 +58,6 @@ source = typer.Typer(
     name="source", help="Sources: folders, buckets, repositories and more, kept in step.",
     cls=ListByDefault,
 )  # fmt: skip
-
-Tenant = Annotated[str, typer.Option(help="Whose sources.")]
-Named = Annotated[str, typer.Argument(metavar="SOURCE", help="Its name, or its id.")]
-Several = list[str] | None
-Include = Annotated[
-    Several, typer.Option("--include", metavar="GLOB", help="Files to take, as '*.pdf' or docs/.")
-]
-Exclude = Annotated[
-    Several, typer.Option("--exclude", metavar="GLOB", help="Files to leave; above --include.")
-]
-LargestMb = Annotated[
-    int | None, typer.Option("--max-mb", min=0, help="Larger files are left; 0: none is.")
-]
-OldestDays = Annotated[
-    int | None, typer.Option("--max-age", min=0, metavar="DAYS", help="Older files are left.")
-]
-Space = Annotated[
-    Several, typer.Option("--space", metavar="SPACE", help="The space that they stand in.")
-]
-Folders = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KEY,KEY", help="Metadata that the folders' names are, outermost first: team,year."
-    ),
-]
-Every = Annotated[
-    str | None, typer.Option(metavar="SPAN", help="How often, as 15m, 6h or 1d; or never.")
-]
-Removals = Annotated[
-    bool | None,
-    typer.Option(
-        "--follow-removals/--keep-removed",
-        help="Remove documents whose file is gone, or not.",
-    ),
-]
-Options = Annotated[
-    Several, typer.Option("--option", metavar="NAME=VALUE", help="As `helix source kinds` has it.")
-]
-Secrets = Annotated[
-    Several,
-    typer.Option(
-        "--secret", metavar="NAME[=@FILE]",
-        help="Asked for, or read from a file, and stored encrypted (HELIX_SECRETS_KEY).",
-    ),
-]  # fmt: skip
-Groups = Annotated[
-    Several,
-    typer.Option(
-        "--group", metavar="READER=SPACE",
-        help="What this group or person of the source may read stands in this space.",
-    ),
-]  # fmt: skip
-Yes = Annotated[bool, typer.Option("--yes", help="Do what waits for a yes.")]
 
 
 @source.command("list")
@@ -144,15 +108,15 @@ def add(
 ) -> None:
     """Add a source; `helix source sync` brings it in, and workers keep it in step from then on."""
     with one_line_errors("source"):
-        given = _given(
+        given = columns_of(
             include, exclude, max_mb, max_age, tag, meta, folders, option, every, follow_removals,
             here,
         )  # fmt: skip
-        given |= _named(address, name, kind)
-        given["secrets"] = _sealed(given["kind"], secret)
+        given |= identity_of(address, name, kind)
+        given["secrets"] = sealed_secrets(given["kind"], secret)
 
         def make(connection: Connected) -> int:
-            given.update(_placed(connection, tenant, space, group))
+            given.update(places_of(connection, tenant, space, group))
             return add_source(connection, tenant, given, trusted=True)
 
         number = _recorded("add", tenant, make)
@@ -181,19 +145,19 @@ def set_(
 ) -> None:
     """Change a source; what is not named stays as it is."""
     with one_line_errors("source"):
-        given = _given(
+        given = columns_of(
             include, exclude, max_mb, max_age, tag, meta, folders, option, every, follow_removals,
             None,
         )  # fmt: skip
         given |= {"name": name, "address": address}
-        texts = _asked(secret)
+        texts = asked_secrets(secret)
 
         def change(connection: Connected) -> int:
             number = source_id_of(connection, tenant, named)
             if texts:
                 kind = load_source(connection, tenant, number).kind
                 given["secrets"] = seal(load_settings(), checked_secrets(kind, texts))
-            given.update(_placed(connection, tenant, space, group))
+            given.update(places_of(connection, tenant, space, group))
             change_source(connection, tenant, number, given, trusted=True)
             return number
 
@@ -331,76 +295,6 @@ def rm(
         else:
             _recorded("rm", tenant, drop)
     typer.echo(f"source {number} is removed")
-
-
-def _asked(names: Several) -> dict[str, str]:
-    """The secrets of these names: from a file each, or as they are typed without being shown."""
-    found: dict[str, str] = {}
-    for name, _, file in (each.partition("=@") for each in names or ()):
-        if not file:
-            found[name] = typer.prompt(name, hide_input=True, err=True)
-            continue
-        try:
-            found[name] = Path(file).expanduser().read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise BadRequest(f"{file}, the file of the secret {name}, cannot be read") from None
-    return found
-
-
-def _sealed(kind: str, names: Several) -> bytes | None:
-    texts = checked_secrets(kind, _asked(names))
-    return seal(load_settings(), texts) if texts else None
-
-
-def _named(address: str, name: str | None, kind: str | None) -> dict[str, Any]:
-    kind = kind or kind_of(address)
-    if kind is None:
-        raise BadRequest(f"{address[:80]} is of no kind that is known: name it with --kind")
-    whole = str(Path(address).resolve()) if kind == "folder" else address
-    last = whole.rstrip("/").rpartition("/")[2]
-    return {"kind": kind, "address": whole, "name": name or last or whole}
-
-
-def _given(
-    include: Several, exclude: Several, max_mb: int | None, max_age: int | None, tag: Tags,
-    meta: Metadata, folders: str | None, option: Options, every: str | None,
-    follow_removals: bool | None, here: bool | None,
-) -> dict[str, Any]:  # fmt: skip
-    """The columns that the options name; None where one is not given."""
-    from pipelines.runs.run_identity import this_host
-
-    span = None if every is None else span_or_never(every)
-    seconds = 0 if span is None else int(span.total_seconds())
-    return {
-        "include": include,
-        "exclude": exclude,
-        "max_bytes": None if max_mb is None else max_mb * 2**20,
-        "max_age_days": max_age,
-        "tags": list(checked_tags(tag)) if tag else None,
-        "metadata": assignments(meta) if meta else None,
-        "folder_keys": folders.split(",") if folders else None,
-        "options": dict(map(_pair, option)) if option else None,
-        "every_seconds": None if every is None else seconds,
-        "follow_removals": follow_removals,
-        "host": this_host() if here else None,
-    }
-
-
-def _placed(connection: Connected, tenant: str, space: Several, group: Several) -> dict[str, Any]:
-    mapped: dict[str, list[int]] = {}
-    for reader, named in map(_pair, group or ()):
-        mapped.setdefault(reader, []).extend(ids_of(connection, tenant, [named]))
-    return {
-        "spaces": ids_of(connection, tenant, space) if space else None,
-        "group_map": mapped or None,
-    }
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise BadRequest(f"{text[:80]!r} is no NAME=VALUE")
-    return name, value
 
 
 def _recorded(command: str, tenant: str, action: Callable[[Connected], int]) -> int:
