@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-_SCP = re.compile(r"[\w.-]+@[\w.-]+:(?!//).+")
+SCP_ADDRESS = re.compile(r"(?:([\w.-]+)@)?([\w.-]+):(?!//)(.+)")
+"""User, host and path of an address as scp has it: git@example.com:team/notes."""
 """An address as SSH has them: git@host:path."""
 
 
@@ -176,7 +177,8 @@ KINDS: Mapping[str, Kind] = {
 
 def kind_of(address: str) -> str | None:
     """The kind that an address is of, as it looks: a path is a folder; None where none is known."""
-    if address.rstrip("/").endswith(".git") or _SCP.fullmatch(address):
+    scp = SCP_ADDRESS.fullmatch(address)
+    if address.rstrip("/").endswith(".git") or (scp and scp[1]):
         return "git"
     scheme = address.partition(":")[0].lower() if ":" in address else ""
     otherwise = None if "://" in address else "folder"

@@ -16,11 +16,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from helix.domain.source_kinds import SCP_ADDRESS
 from pipelines.sources.base import SourceBusy, SourceError
 from pipelines.sources.peers import check_peer
 
 _SECONDS = 900.0
-_SCP = re.compile(r"(?:([\w.-]+)@)?([\w.-]+):(?!//)(.+)")
 _NO = {
     "core.hooksPath": os.devnull, "core.fsmonitor": "false", "credential.helper": "",
     "http.followRedirects": "false", "gc.autoDetach": "false", "protocol.ext.allow": "never",
@@ -59,7 +59,7 @@ class Git:
 
     def _pinned(self, address: str, allow_hosts: Collection[str] | None) -> str:
         """The address; of a host that is to be checked, the connection is pinned to what was."""
-        parts, scp = urlsplit(address), _SCP.fullmatch(address)
+        parts, scp = urlsplit(address), SCP_ADDRESS.fullmatch(address)
         is_url = "://" in address
         host = parts.hostname if is_url else (scp[2] if scp else None)
         if host and allow_hosts is not None:

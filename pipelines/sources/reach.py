@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from helix.domain.source_kinds import SCP_ADDRESS
 from helix.library.sources import Source
 from helix.settings import Settings
 from pipelines.crawler.addresses import literal
@@ -16,7 +16,6 @@ from pipelines.sources.base import SourceError
 
 _BUCKETS = frozenset(("s3", "gs", "gcs", "az", "abfs", "abfss", "dropbox"))
 """Schemes whose host is a bucket of a service that is everybody's."""
-_SCP = re.compile(r"(?:[\w.-]+@)?([\w.-]+):(?!//).+")
 
 
 def check_reach(source: Source, settings: Settings) -> None:
@@ -68,8 +67,8 @@ def hosts_in(text: str) -> Iterator[str]:
         host = None
     if host:
         yield host
-    elif "://" not in text and (match := _SCP.fullmatch(text)):
-        yield match[1]
+    elif "://" not in text and (match := SCP_ADDRESS.fullmatch(text)):
+        yield match[2]
 
 
 def _scheme(address: str) -> str:

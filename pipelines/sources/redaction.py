@@ -26,8 +26,8 @@ HIDDEN = "***"
 _LONGEST = 500
 _PASSWORD_OF_URL = re.compile(r"(?<=://)[^/\s@:]*:[^/\s@]+(?=@)")
 _CREDENTIALS = re.compile(
-    r"(?i)\b((?:bearer|basic)\s+|(?:[\w-]*(?:token|password|secret|api_?key|signature)"
-    r"[\"']?\s*[=:]\s*))[\"']?[^\s\"'&,;)]+"
+    r"(?i)(\b(?:bearer|basic)\s+|(?:token|password|secret|api_?key|signature)[\"']?\s*[=:]\s*)"
+    r"[\"']?[^\s\"'&,;)]+"
 )
 _BUSY = (429, 503)
 

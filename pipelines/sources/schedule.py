@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from watchfiles import awatch
@@ -53,11 +54,9 @@ class Schedule:
                     await self._wait()
 
     async def _wait(self) -> None:
-        try:
+        with suppress(TimeoutError):  # nothing changed: look at what is due
             await asyncio.wait_for(self._changed.wait(), self._look_seconds)
-            self._changed.clear()
-        except TimeoutError:
-            pass
+        self._changed.clear()
 
     async def _look(self) -> Folders | None:
         """The folders to watch that are there; None where the database did not say."""
