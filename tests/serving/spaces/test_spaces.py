@@ -2,87 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
-from helix.answering import reading_right
-from helix.library.keys import KEY_SCOPES, access_of_key, create_key, revoke_key
-from helix.providers.base import Embedder
-from helix.providers.factories import build_embedder
-from helix.serving import authentication, mcp_access
-from helix.settings import load_settings
-from tests.support.live_server import OFFLINE, live, upload
+from helix.library.keys import create_key
+from tests.serving.spaces.conftest import OF_PEOPLE, TENANT, Spaces
+from tests.support.live_server import live, upload
 from tests.support.tenants import (
-    ASKED,
     BY_ID,
     QUESTION,
     ROUTES,
     Ids,
-    bring_in,
     marker,
-    path_of,
     told_of,
 )
-
-TENANT = "alpha"
-OPEN_TEXT = "Refunds are accepted within thirty days of purchase."
-SECRET_TEXT = f"The password of the vault is {marker(TENANT)}.\n\nThe vault is in the cellar."
-OF_PEOPLE = ("/v1/study", "/v1/answers", "/v1/runs/{run_id}/cancel")
-"""Routes of what people made: its title and its number stay, as when its documents are deleted."""
-
-
-@dataclass(frozen=True)
-class Spaces:
-    """A tenant with a document in its library and one in the space Board, and a key for each."""
-
-    client: httpx.Client
-    keys: dict[str, str]
-    open: Ids
-    secret: Ids
-    board: int
-
-    def send(self, key: str, method: str, path: str, **more: Any) -> httpx.Response:
-        who = {"Authorization": f"Bearer {self.keys[key]}"}
-        more["headers"] = {**more.get("headers", {}), **who}
-        return self.client.request(method, path, **more)
-
-    def route(self, key: str, route: tuple[str, str], ids: Ids) -> httpx.Response:
-        return self.send(key, route[0], path_of(route[1], ids), **ROUTES[route](ids))
-
-
-@pytest.fixture(scope="module")
-def embedder(module_database_url: str) -> Embedder:
-    return build_embedder(load_settings(database_url=module_database_url, **OFFLINE))
-
-
-@pytest.fixture(scope="module")
-def spaces(module_database_url: str, embedder: Embedder) -> Iterator[Spaces]:
-    url = module_database_url
-    with live(url) as client:
-        found = bring_in(client, url, embedder, TENANT, "open", OPEN_TEXT)
-        hidden = bring_in(client, url, embedder, TENANT, "secret", SECRET_TEXT)
-        made = client.post("/v1/spaces", json={"name": "Board", "tenant_id": TENANT}).json()
-        moved = {"move": [hidden.document], "tenant_id": TENANT}
-        told = client.post(f"/v1/spaces/{made['id']}/documents", json=moved).json()
-        placed = {"spaces": [made["id"]], "tenant_id": TENANT}
-        assert client.patch(f"/v1/sources/{hidden.source}", json=placed).status_code == 200
-        assert told["documents"] == [{"id": hidden.document, "error": None}]
-    with psycopg.connect(url, autocommit=True) as connection:
-        keys = {
-            name: create_key(connection, TENANT, scopes=KEY_SCOPES, spaces=only)[1]
-            for name, only in {"all": None, "library": ["Library"], "board": ["board"]}.items()
-        }
-    with live(url, auth="keys", key_requests=0, tenant_requests=0, address_requests=0) as client:
-        yield Spaces(client, keys, found, hidden, made["id"])
 
 
 @pytest.mark.parametrize("route", BY_ID, ids=" ".join)
@@ -356,116 +294,3 @@ def test_without_keys_nobody_notices(module_database_url: str) -> None:
         listed = client.get("/v1/documents", params={"tenant_id": "quiet"}).json()
         assert {d["id"] for d in listed["documents"]} == {sent["documents"][0]["id"]}
         client.delete(f"/v1/documents/{sent['documents'][0]['id']}", params={"tenant_id": "quiet"})
-
-
-def _at_look(
-    monkeypatch: pytest.MonkeyPatch,
-    number: int,
-    action: Callable[[], None],
-    entrance: ModuleType = authentication,
-) -> None:
-    """Have ``action`` done before the key is looked at for the ``number``th time."""
-    monkeypatch.setattr(reading_right, "LOOK_SECONDS", 0.0)
-    looks = itertools.count(1)
-    look = access_of_key
-
-    async def watched(store: Any, secret: str) -> Any:
-        if next(looks) == number:
-            await asyncio.to_thread(action)
-        return await look(store, secret)
-
-    monkeypatch.setattr(entrance, "access_of_key", watched)
-
-
-@pytest.mark.parametrize("lost", ["key", "document"])
-@pytest.mark.parametrize("way", ["ask", "query", "chat", "conversation"])
-def test_a_right_that_is_taken_away_ends_the_answer_at_the_next_frame(
-    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch, lost: str, way: str
-) -> None:
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
-        number, secret = create_key(connection, TENANT, spaces=["Board"])
-        headers = {"Authorization": f"Bearer {secret}"}
-
-        def take() -> None:
-            if lost == "key":
-                _revoke(connection, number)
-            else:
-                connection.execute(
-                    "UPDATE documents SET spaces = '{0}' WHERE id = %s", (spaces.secret.document,)
-                )
-
-        requests: dict[str, tuple[str, dict[str, Any]]] = {
-            "ask": ("/ask", {"params": {"q": QUESTION}}),
-            "query": ("/v1/query", {"json": {"question": QUESTION, "stream": True}}),
-            "chat": ("/v1/chat/completions", {"json": {**ASKED, "stream": True}}),
-            "conversation": (
-                "/v1/query",
-                {"json": {"question": QUESTION, "stream": True,
-                          "conversation_id": f"of {lost} and {number}"}},
-            ),
-        }  # fmt: skip
-        path, sent = requests[way]
-        method = "GET" if way == "ask" else "POST"
-        try:
-            _at_look(monkeypatch, 3, take)
-            told = spaces.client.request(method, path, headers=headers, **sent)
-        finally:
-            connection.execute(
-                "UPDATE documents SET spaces = ARRAY[%s::bigint] WHERE id = %s",
-                (spaces.board, spaces.secret.document),
-            )
-    assert told.status_code == 200, told.text
-    assert "event: citations" not in told.text and '"citations"' not in told.text
-    if way in ("query", "chat"):
-        assert "may not be read any more: ask again" in told.text
-
-
-@pytest.mark.parametrize("lost", ["key", "document"])
-def test_an_answer_by_a_tool_ends_when_the_right_to_it_is_taken_away(
-    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch, lost: str
-) -> None:
-    called = {"name": "ask", "arguments": {"question": QUESTION}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
-    accepted = {"Accept": "application/json, text/event-stream"}
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
-        number, secret = create_key(connection, TENANT, spaces=["Board"])
-        headers = accepted | {"Authorization": f"Bearer {secret}"}
-        before = spaces.client.post("/mcp", json=body, headers=headers)
-        assert marker(TENANT) in before.text, before.text
-
-        def take() -> None:
-            if lost == "key":
-                _revoke(connection, number)
-            else:
-                connection.execute(
-                    "UPDATE documents SET spaces = '{0}' WHERE id = %s", (spaces.secret.document,)
-                )
-
-        try:
-            _at_look(monkeypatch, 3, take, mcp_access)
-            told = spaces.client.post("/mcp", json=body, headers=headers)
-        finally:
-            connection.execute(
-                "UPDATE documents SET spaces = ARRAY[%s::bigint] WHERE id = %s",
-                (spaces.board, spaces.secret.document),
-            )
-    assert told.status_code == 200 and marker(TENANT) not in told.text, told.text
-    assert "may not be read any more: ask again" in told.text
-
-
-def _revoke(connection: psycopg.Connection, number: int) -> None:
-    assert revoke_key(connection, number)
-
-
-def test_a_right_that_was_taken_away_before_the_first_word_is_a_refusal(
-    spaces: Spaces, module_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with psycopg.connect(module_database_url, autocommit=True) as connection:
-        number, secret = create_key(connection, TENANT, spaces=["Board"])
-        _at_look(monkeypatch, 2, lambda: _revoke(connection, number))
-        headers = {"Authorization": f"Bearer {secret}"}
-        told = spaces.client.get("/ask", params={"q": QUESTION}, headers=headers)
-    assert told.status_code == 403
-    assert told.json() == {
-        "error": "what this answer is written from may not be read any more: ask again"
-    }
