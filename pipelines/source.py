@@ -49,7 +49,7 @@ from pipelines.source_options import (
     places_of,
     sealed_secrets,
 )
-from pipelines.sources.telling import counts_line, preview_lines, state_of
+from pipelines.sources.terminal_lines import counts_line, preview_lines, state_of
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected

@@ -32,7 +32,7 @@ from pipelines.runs.path_plan import FileHashes, RunCancelled, plan_paths
 from pipelines.runs.planned_files import FileLimits
 from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_plan import plan_web
-from pipelines.sources.ending import end_sync
+from pipelines.sources.sync_end import end_sync
 
 T = TypeVar("T")
 

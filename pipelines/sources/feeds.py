@@ -21,8 +21,8 @@ from pipelines.crawler.fetch import GONE, FetchError
 from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.urls import BadUrl, normalise
 from pipelines.sources.base import Entry, EntryGone, Known, SourceError
-from pipelines.sources.fetching import BlockingFetcher, hosts_of
-from pipelines.sources.metadata import told
+from pipelines.sources.blocking_fetcher import BlockingFetcher, hosts_of
+from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.notes import noted, remembered
 
 _LONGEST_KEY = 500
@@ -108,7 +108,7 @@ class FeedSource:
         key = key if len(key) <= _LONGEST_KEY else sha256(key.encode()).hexdigest()
         self._texts[key] = text
         tags = [str(tag.get("term") or "") for tag in item.get("tags", ())]
-        metadata = told({"author": item.get("author"), "feed": feed, "categories": tags})
+        metadata = valid_metadata({"author": item.get("author"), "feed": feed, "categories": tags})
         title = str(item.get("title") or "entry").replace("/", "-")[:_LONGEST_NAME]
         entry = Entry(
             key,

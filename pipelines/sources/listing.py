@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pipelines.files.metadata_sheet import NAME as SHEET_NAME
 from pipelines.sources.base import Connector, Entry, SourceBusy, SourceError
 from pipelines.sources.comparison import Listing
-from pipelines.sources.patience import patiently
+from pipelines.sources.retries import with_retries
 from pipelines.sources.selection import Selection, name_of
 
 _LONGEST_KEY = 1000
@@ -49,7 +49,7 @@ def list_source(connector: Connector, selection: Selection, readers: ReaderMap) 
         return listing
 
     try:
-        return patiently(whole)
+        return with_retries(whole)
     except SourceBusy as busy:
         return Listing(error=str(busy))
 

@@ -17,7 +17,7 @@ from llama_index.core.readers.base import BaseReader, ResourcesReaderMixin
 from llama_index.core.schema import Document
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
-from pipelines.sources.metadata import told
+from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.reach import check_hosts
 from pipelines.sources.reader_arguments import Arguments, Fields, arguments_of, texts_in
 from pipelines.sources.spool import Spool
@@ -176,7 +176,7 @@ class ResourceSource(LlamaReaderSource):
             etag=str(info.get("etag") or (modified and size) or ""),  # a size alone tells little
             name=f"{name}.{self._arguments.documents.format}",
             url=_link(_first(info, self._arguments.documents.url, _LINKS)),
-            metadata=told(info),
+            metadata=valid_metadata(info),
         )
 
     def read(self, entry: Entry) -> bytes:
@@ -228,7 +228,7 @@ def _entry(key: str, document: Document, data: bytes, fields: Fields) -> Entry:
         etag=sha256(data).hexdigest(),
         name=f"{title}.{fields.format}",
         url=_link(_first(found, fields.url, _LINKS)),
-        metadata=told(found),
+        metadata=valid_metadata(found),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from imap_tools import MailMessage
 
-from pipelines.sources.metadata import told
+from pipelines.sources.metadata import valid_metadata
 
 _LONGEST_NAME = 120
 _ID = re.compile(r"<([^<>\s]+)>")
@@ -33,7 +33,7 @@ def parts_of(message: MailMessage) -> list[Part]:
     """The documents of a mail; the same bytes for the same mail, in whatever folder it lies."""
     date = message.date if message.date_str and message.date.tzinfo else None
     ids = _thread_of(message)
-    metadata = told(
+    metadata = valid_metadata(
         {
             "subject": message.subject,
             "from": message.from_,
@@ -49,7 +49,11 @@ def parts_of(message: MailMessage) -> list[Part]:
         if attachment.filename and attachment.payload:
             file_name = attachment.filename.replace("/", "-")[-_LONGEST_NAME:]
             found.append(
-                (file_name, attachment.payload, {**metadata, **told({"attachment": file_name})})
+                (
+                    file_name,
+                    attachment.payload,
+                    {**metadata, **valid_metadata({"attachment": file_name})},
+                )
             )
     return [
         Part(str(number), name, data, date, metadata, str(ids["message_id"]))

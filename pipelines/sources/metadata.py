@@ -10,7 +10,7 @@ from helix.domain.metadata import LONGEST_TEXT, MOST_ITEMS, MOST_KEYS, checked_m
 from helix.errors import BadRequest
 
 
-def told(given: Mapping[str, Any]) -> dict[str, Any]:
+def valid_metadata(given: Mapping[str, Any]) -> dict[str, Any]:
     """``given`` by valid keys; what is empty or of no kind of value is left out.
 
     Long texts and lists are cut.

@@ -8,7 +8,7 @@ from typing import Any
 from helix.library.source_entries import KnownEntry
 from pipelines.sources.base import Entry, SourceError
 from pipelines.sources.comparison import Comparison
-from pipelines.sources.entry_reading import EntryReader
+from pipelines.sources.entry_reader import EntryReader
 from pipelines.sources.removal import Removals
 
 _MOST_TOLD = 100

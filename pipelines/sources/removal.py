@@ -13,7 +13,7 @@ from helix.library.source_entries import KnownEntry
 from helix.settings import Settings
 from pipelines.sources.base import Connector, SourceError
 from pipelines.sources.comparison import Listing, too_many
-from pipelines.sources.patience import patiently
+from pipelines.sources.retries import with_retries
 
 
 @dataclass
@@ -66,4 +66,4 @@ def confirm(removals: Removals, listing: Listing, connector: Connector) -> Remov
 
 def _is_there(connector: Connector, listing: Listing, key: str) -> bool:
     """True where the listing should have had it; what was listed was left out by choice."""
-    return key not in listing.listed and patiently(lambda: connector.is_there(key))
+    return key not in listing.listed and with_retries(lambda: connector.is_there(key))

@@ -9,8 +9,8 @@ from typing import Any
 from pipelines.files.metadata_sheet import Sheet, sheet_of
 from pipelines.sources.base import Connector, SourceError
 from pipelines.sources.comparison import Listing
-from pipelines.sources.given_metadata import sheets_by_file
-from pipelines.sources.patience import patiently
+from pipelines.sources.document_metadata import sheets_by_file
+from pipelines.sources.retries import with_retries
 
 
 def sheets_of(connector: Connector, listing: Listing) -> dict[str, dict[str, Any]]:
@@ -22,7 +22,7 @@ def sheets_of(connector: Connector, listing: Listing) -> dict[str, dict[str, Any
     sheets: dict[str, Sheet] = {}
     for key, entry in list(listing.sheets.items()):
         try:
-            data = patiently(partial(connector.read, entry))
+            data = with_retries(partial(connector.read, entry))
         except SourceError:
             continue
         if (sheet := sheet_of(data, Path(key))) is None:

@@ -41,15 +41,15 @@ from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits
 from pipelines.sources.base import Connector, Entry, Recalling
 from pipelines.sources.comparison import Comparison, Listing, compare
-from pipelines.sources.entry_reading import EntryReader, Outcome, SourceAway, put_of
-from pipelines.sources.given_metadata import given_to
-from pipelines.sources.holding import held
+from pipelines.sources.document_metadata import given_to
+from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put_of
 from pipelines.sources.listing import ReaderMap, list_source
-from pipelines.sources.opening import opened
 from pipelines.sources.preview import preview_of, take_moves
 from pipelines.sources.removal import Removals, confirm, decide
 from pipelines.sources.selection import Selection, name_of
 from pipelines.sources.sheets import sheets_of
+from pipelines.sources.source_lock import source_lock
+from pipelines.sources.stored_source import open_stored_source
 
 _BATCH = 500
 """Entries that are written in one transaction, at most."""
@@ -69,7 +69,7 @@ def plan_source(settings: Settings, store: ChunkStore, run: RunRow) -> None:
             if not set_stage(connection, run.id, "scan"):
                 raise RunCancelled
 
-    with held(store.connections.url, run.tenant, source_id, going_on):
+    with source_lock(store.connections.url, run.tenant, source_id, going_on):
         going_on()
         with store.connection() as connection:
             source = load_source(connection, run.tenant, source_id)
@@ -101,7 +101,7 @@ class Sync:
     def carry_out(self) -> None:
         """List and compare the source, and write what follows; a source that is away is raised."""
         try:
-            connector = opened(self._source, self._settings)
+            connector = open_stored_source(self._source, self._settings)
         except HelixError as error:
             self._tell(str(error))
             raise

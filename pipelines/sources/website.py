@@ -17,7 +17,7 @@ from pipelines.crawler.fetch import GONE, FetchError, NotFollowed, Page
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.results import FinishedPage, PageToRead, Result, StoredPage
 from pipelines.sources.base import Entry, EntryGone, Known, SourceError
-from pipelines.sources.fetching import BlockingFetcher, hosts_of, page_name
+from pipelines.sources.blocking_fetcher import BlockingFetcher, hosts_of, page_name
 from pipelines.sources.notes import noted, remembered
 from pipelines.sources.spool import Spool
 

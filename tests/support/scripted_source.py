@@ -18,8 +18,8 @@ from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.recipe import RECIPE
 from pipelines.sources.base import Entry, EntryGone
-from pipelines.sources.ending import end_sync
 from pipelines.sources.sync import plan_source
+from pipelines.sources.sync_end import end_sync
 from tests.support.fake_embedder import record, write
 
 

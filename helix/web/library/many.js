@@ -10,7 +10,7 @@ import { labelsOf } from "./labels.js";
 import { library } from "./library-api.js";
 import { changedHere } from "./live.js";
 import { MetadataFields, patchOf } from "./metadata.js";
-import { Placing } from "./placing.js";
+import { DocumentSpaces } from "./document-spaces.js";
 import { useSpaces } from "../shell/spaces.js";
 
 const SLICE = 500; // of one request, so that the count goes on
@@ -40,7 +40,7 @@ export function Many({ shown, total, picked, doing, setDoing, counts, edits }) {
     </div>
     <${Dialog} title=${`Label ${documents(ids.length)}`} open=${doing === "label"} onClose=${close}><${Labelling} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Metadata of ${documents(ids.length)}`} open=${doing === "describe"} onClose=${close}><${Describing} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
-    <${Dialog} title=${`Spaces of ${documents(ids.length)}`} open=${doing === "place"} onClose=${close}><${Placing} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
+    <${Dialog} title=${`Spaces of ${documents(ids.length)}`} open=${doing === "place"} onClose=${close}><${DocumentSpaces} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} wide title=${`Rename ${documents(known.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Read ${documents(ids.length)} again?`} open=${doing === "reread"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "reread" }} label="Read again">

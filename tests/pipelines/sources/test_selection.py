@@ -10,7 +10,7 @@ import pytest
 from helix.errors import BadRequest
 from pipelines.files.metadata_sheet import Sheet, sheet_of
 from pipelines.sources.base import Entry
-from pipelines.sources.given_metadata import given_to, sheets_by_file
+from pipelines.sources.document_metadata import given_to, sheets_by_file
 from pipelines.sources.selection import Selection, pattern_of
 
 

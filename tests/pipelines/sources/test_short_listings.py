@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-import pipelines.sources.patience
+import pipelines.sources.retries
 from helix.providers.retries import RetryPolicy
 from pipelines.sources.base import Entry, SourceBusy, SourceError
 from tests.support.fake_embedder import opened
@@ -76,7 +76,7 @@ async def test_two_hundred_ways_delete_nothing(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hasty = RetryPolicy(attempts=2, first_wait=0.0, longest_wait=1.0, budget=1.0)
-    monkeypatch.setattr(pipelines.sources.patience, "PATIENT", hasty)
+    monkeypatch.setattr(pipelines.sources.retries, "BUSY_POLICY", hasty)
     chance = random.Random(35)
     source = ScriptedSource({f"{n}.md": f"Crate {n}.".encode() for n in range(FILES)})
     async with opened(database_url) as store:

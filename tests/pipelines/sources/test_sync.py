@@ -17,7 +17,7 @@ from helix.library.runs import begin_run, finish_run
 from helix.library.sources import start_sync
 from helix.library.spaces import add_space
 from pipelines.runs.path_plan import RunCancelled
-from pipelines.sources.holding import held
+from pipelines.sources.source_lock import source_lock
 from pipelines.sources.sync import plan_source
 from tests.support.fake_embedder import opened
 from tests.support.scripted_source import QuickSyncs, ScriptedSource
@@ -109,7 +109,7 @@ async def test_a_sync_waits_for_one_whose_worker_was_taken_for_dead(
     source = ScriptedSource(_crates(2))
     async with opened(database_url) as store:
         syncs = QuickSyncs(store, settings(database_url), source, monkeypatch)
-        with held(database_url, DEFAULT_TENANT, syncs.id, lambda: None):
+        with source_lock(database_url, DEFAULT_TENANT, syncs.id, lambda: None):
             thread = threading.Thread(target=syncs.sync)
             thread.start()
             time.sleep(0.3)
@@ -128,7 +128,7 @@ async def test_a_sync_that_waits_can_be_cancelled(
             run = begin_run(connection, run_id)
             finish_run(connection, run_id, "cancelled")
         assert run is not None
-        waited_for = held(database_url, DEFAULT_TENANT, syncs.id, lambda: None)
+        waited_for = source_lock(database_url, DEFAULT_TENANT, syncs.id, lambda: None)
         with waited_for, pytest.raises(RunCancelled):
             plan_source(syncs.settings, store, run)
 

@@ -10,7 +10,7 @@ from pipelines.sources.kinds import open_source
 from pipelines.sources.reach import check_reach
 
 
-def opened(source: Source, settings: Settings) -> Connector:
+def open_stored_source(source: Source, settings: Settings) -> Connector:
     """The source, to be listed and read.
 
     A kind that follows addresses finds in ``allow_hosts`` which private hosts it may go to; None:

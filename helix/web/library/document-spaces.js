@@ -1,6 +1,6 @@
 // Documents put into a space, moved there, or taken out of the one that the page is in.
 //
-//   <${Placing} ids=${ids} known=${rows} picked=${useChosen(…)} onDone=${f} />
+//   <${DocumentSpaces} ids=${ids} known=${rows} picked=${useChosen(…)} onDone=${f} />
 import { call } from "../api.js";
 import { Button } from "../components.js";
 import { html, useState } from "../html.js";
@@ -14,7 +14,7 @@ const SAID = { add: "put into", move: "moved to", remove: "taken out of" };
 const place = ({ space, way }, ids) =>
   call("POST /v1/spaces/{space_id}/documents", { path: { space_id: space }, body: { [way]: ids } }).then((told) => ({ ...told, runs: [] }));
 
-export function Placing({ ids, known, picked, onDone }) {
+export function DocumentSpaces({ ids, known, picked, onDone }) {
   const { list, now } = useSpaces();
   const { send, busy, report } = useBatch({ ids, known, picked, onDone: () => { learnSpaces(); onDone(); }, send: place });
   const own = list.filter(({ edits }) => edits);

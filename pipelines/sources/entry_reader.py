@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from helix.library.source_entries import KnownEntry, PutEntry, uri_of
 from pipelines.runs.planned_files import FileLimits, PlannedFile, planned
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
-from pipelines.sources.patience import patiently
+from pipelines.sources.retries import with_retries
 from pipelines.sources.selection import name_of
 
 _CLOCK = timedelta(seconds=2)
@@ -73,7 +73,7 @@ class EntryReader:
         if entry.size is not None and (too_large := self._limits.problem_of(entry.size)):
             return self._failed(entry, too_large, settled=True)
         try:
-            data = patiently(lambda: self._connector.read(entry))
+            data = with_retries(lambda: self._connector.read(entry))
         except EntryGone:
             return Outcome(entry)
         except SourceError as error:

@@ -15,7 +15,9 @@ _WAIT_SECONDS = 0.5
 
 
 @contextmanager
-def held(url: str, tenant: str, source_id: int, going_on: Callable[[], None]) -> Iterator[None]:
+def source_lock(
+    url: str, tenant: str, source_id: int, going_on: Callable[[], None]
+) -> Iterator[None]:
     """Hold the lock of a source, by a connection of its own that ends with the block.
 
     A worker that was taken for dead may still be at it: it is waited for. ``going_on`` is called
