@@ -160,10 +160,10 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
     expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
 
 
-def _elsewhere(page: Page, way: str) -> str:
+def _elsewhere(page: Page, way: str, announced: str) -> str:
     page.get_by_role("button", name="Export this answer").click()
     page.get_by_role("button", name=way).click()
-    expect(page.locator("#announced")).to_contain_text("copied")
+    expect(page.locator("#announced")).to_have_text(f"{announced} copied")
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
@@ -171,18 +171,19 @@ def test_an_answer_is_used_elsewhere(page: Page, context: BrowserContext, site: 
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask(page, REFUND)
     expect(page.locator(".actions")).to_be_visible()
-    markdown = _elsewhere(page, "Copy as Markdown")
+    markdown = _elsewhere(page, "Copy as Markdown", "Markdown")
     assert markdown.startswith(f"## {REFUND}\n")
     assert re.search(r"purchase\. \[\\\[\d+\\\]\]\(" + re.escape(f"{site}/#/source/"), markdown)
     assert "### Sources" in markdown and "[Refund Policy](" in markdown
-    assert _elsewhere(page, "Copy as rich text with links") == markdown
+    assert _elsewhere(page, "Copy as rich text with links", "Rich text") == markdown
     rich = page.evaluate(
         "navigator.clipboard.read().then(([item]) => item.getType('text/html'))"
         ".then((blob) => blob.text())"
     )
     assert f'href="{site}/#/source/' in rich and "<button" not in rich and "class=" not in rich
-    assert "Refund Policy. (n.d.). [" in _elsewhere(page, "Copy sources in APA style")
-    entry = _elsewhere(page, "Copy sources as BibTeX")
+    line = _elsewhere(page, "Copy sources in APA style", "Bibliography")
+    assert "Refund Policy. (n.d.). [" in line
+    entry = _elsewhere(page, "Copy sources as BibTeX", "BibTeX")
     assert entry.startswith("@misc{helix") and "title = {{Refund Policy}}" in entry
     page.get_by_role("button", name="Export this answer").click()
     with page.expect_download() as saved:

@@ -1,6 +1,6 @@
 // Metadata of one's own: shown on a line, edited key by key, of one document or of many.
 //
-//   metadataLine(document)                        "year 2024 · owner Lee, Kim"
+//   metadataLine(document)                        "owner Lee, Kim · year 2024"
 //   <${MetadataFields} value=${document.metadata} />     fields of a form
 //   patchOf(new FormData(form), value)            what was changed, a merge patch; throws a told error
 //   patched(value, patch)                         the value afterwards
@@ -11,7 +11,8 @@ const TYPES = { "": "As it looks", text: "Text", number: "Number", date: "Date",
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 const NUMBER = /^-?(0|[1-9]\d{0,15})(\.\d+)?$/;
 
-export const metadataLine = ({ metadata }) => Object.entries(metadata || {}).map(([key, value]) => `${key} ${shown(value)}`).join(" · ");
+// By name: the order in which keys were typed is not kept, and a line does not change by a reload.
+export const metadataLine = ({ metadata }) => Object.entries(metadata || {}).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => `${key} ${shown(value)}`).join(" · ");
 
 export function shown(value, between = ", ") {
   if (Array.isArray(value)) return value.map((one) => shown(one)).join(between);

@@ -17,6 +17,7 @@ from tests.serving.accounts.sharing.conftest import (
     ask,
 )
 from tests.support.live_server import live
+from tests.support.service_process import eventually
 
 
 def test_a_public_link_shows_the_answers_words_until_it_ends(shared: Shared) -> None:
@@ -154,18 +155,18 @@ def test_the_audit_log_has_who_shared_and_with_whom_by_ids_alone(shared: Shared)
     secret = link.partition("#link=")[2]
     httpx.post(f"{shared.accounts.address}/v1/public/look", json={"link": secret})
     shared.ada.delete(f"/v1/shares/{share['id']}")
-    logged: list[tuple[object, ...]] = []
-    for _ in range(200):  # written aside, a moment later
-        logged = shared.accounts.sql(
+
+    def logged() -> list[tuple[object, ...]]:
+        return shared.accounts.sql(
             "SELECT action, object FROM audit_events WHERE action LIKE '%%/v1/shares%%'"
             " AND kind = 'write' ORDER BY id"
         )
-        if len(logged) == 3:
-            break
-    assert [action for action, _ in logged] == [
+
+    assert eventually(lambda: len(logged()) == 3)  # written aside, a moment later
+    assert [action for action, _ in logged()] == [
         "POST /v1/shares", "POST /v1/shares/{share_id}/links", "DELETE /v1/shares/{share_id}",
     ]  # fmt: skip
-    objects = [str(each) for _, each in logged]
+    objects = [str(each) for _, each in logged()]
     assert objects[0] == f"share {share['id']}; people {cat}; words True"
     assert objects[1].startswith(f"share {share['id']}; public link ")
     assert secret not in str(shared.accounts.sql("SELECT to_jsonb(a)::text FROM audit_events a"))
