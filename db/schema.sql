@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 30 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 31 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 30) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 31) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -728,6 +728,39 @@ ALTER TABLE identities ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS identities_person ON identities (person_id);
 COMMENT ON COLUMN identities.issuer IS 'a provider''s, or proxy: told by a trusted proxy';
 
+-- Passkeys of people: a key that an authenticator holds, and opens after it knew its person.
+CREATE TABLE IF NOT EXISTS passkeys (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    person_id     bigint      NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+    name          text        NOT NULL CHECK (name <> ''),
+    credential_id bytea       NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1023),
+    public_key    bytea       NOT NULL,
+    user_handle   bytea       NOT NULL CHECK (length(user_handle) BETWEEN 1 AND 64),
+    sign_count    bigint      NOT NULL CHECK (sign_count >= 0),
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    used_at       timestamptz
+);
+ALTER TABLE passkeys ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS passkeys_person ON passkeys (person_id);
+COMMENT ON COLUMN passkeys.public_key IS 'as the authenticator gave it, by COSE';
+COMMENT ON COLUMN passkeys.user_handle IS 'random, the same for all passkeys of the person';
+COMMENT ON COLUMN passkeys.sign_count IS 'of the last use; 0: the authenticator does not count';
+
+-- What an authenticator is asked to sign, once, for the browser that asked; no state of a process.
+CREATE TABLE IF NOT EXISTS passkey_challenges (
+    challenge    bytea       PRIMARY KEY CHECK (length(challenge) >= 32),
+    browser_hash text        NOT NULL,
+    person_id    bigint      REFERENCES people (id) ON DELETE CASCADE,
+    user_handle  bytea,
+    expires_at   timestamptz NOT NULL,
+    CHECK ((person_id IS NULL) = (user_handle IS NULL))
+);
+ALTER TABLE passkey_challenges ENABLE ROW LEVEL SECURITY;
+CREATE INDEX IF NOT EXISTS passkey_challenges_end ON passkey_challenges (expires_at);
+CREATE INDEX IF NOT EXISTS passkey_challenges_person ON passkey_challenges (person_id);
+COMMENT ON COLUMN passkey_challenges.browser_hash IS 'SHA-256 of a cookie''s secret, in hex';
+COMMENT ON COLUMN passkey_challenges.person_id IS 'who adds a passkey; null: somebody signs in';
+
 CREATE TABLE IF NOT EXISTS members (
     tenant_id text        NOT NULL CHECK (tenant_id <> ''),
     person_id bigint      NOT NULL REFERENCES people (id) ON DELETE CASCADE,
@@ -787,7 +820,7 @@ CREATE INDEX IF NOT EXISTS sessions_member ON sessions (tenant_id, person_id);
 CREATE INDEX IF NOT EXISTS sessions_end ON sessions (expires_at);
 COMMENT ON COLUMN sessions.token_hash IS 'SHA-256 of the cookie''s token, in hex';
 COMMENT ON COLUMN sessions.tenant_id IS 'whose documents it opens now, of those of the person';
-COMMENT ON COLUMN sessions.method IS 'password, link, or the issuer that said who it is';
+COMMENT ON COLUMN sessions.method IS 'password, passkey, link, or the issuer that said who it is';
 COMMENT ON COLUMN sessions.id_token IS 'of the provider, which is given it back at signing out';
 COMMENT ON COLUMN sessions.client IS 'the browser''s name, for people to tell sessions apart';
 COMMENT ON COLUMN sessions.used_at IS 'to the minute: it is not written at every request';
@@ -2004,7 +2037,8 @@ BEGIN
                 THEN by_conversation END AS whose
         FROM pg_class c
         WHERE relnamespace = current_schema()::regnamespace AND relrowsecurity
-            AND relname <> ALL ('{api_keys,audit_events,usage_counts,usage_days,usage_limits,people,identities,members,groups,'
+            AND relname <> ALL ('{api_keys,audit_events,usage_counts,usage_days,usage_limits,people,identities,passkeys,'
+                'passkey_challenges,members,groups,'
                 'group_members,sessions,invitations,space_members,shares,share_readers,share_links,comments}')
     LOOP
         IF 'tenant' <> ALL(walled.there) THEN

@@ -15,6 +15,12 @@ from helix.library.audit import record_command
 from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.invitations import link_to, reset_link
 from helix.library.people.members import Role, set_role
+from helix.library.people.passkeys import (
+    Passkey,
+    list_passkeys,
+    remove_passkey,
+    remove_passkeys,
+)
 from helix.library.people.passwords import set_password
 from helix.library.people.persons import (
     Person,
@@ -93,10 +99,10 @@ def set_(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Their name.")] = None,
     password: Annotated[
-        bool, typer.Option("--password", help="Read a password; they are signed out everywhere.")
+        bool, typer.Option("--password", help="Read a password; their sessions and passkeys end.")
     ] = False,
     link: Annotated[
-        bool, typer.Option("--link", help="Print a link by which they choose a password.")
+        bool, typer.Option("--link", help="Print a link by which they choose one; so with it.")
     ] = False,
     enable: Annotated[bool, typer.Option("--enable", help="Undo `helix user disable`.")] = False,
 ) -> None:
@@ -116,6 +122,7 @@ def set_(
         if chosen is not None:
             set_password(connection, person.id, chosen)
             revoke_sessions(connection, person.id)
+            remove_passkeys(connection, person.id)
         about = f"person {person.id}" + (f"; role {role}" if role else "")
         record_command(connection, "helix user set", tenant, about)
         return reset_link(connection, tenant, person.id) if link else None
@@ -123,6 +130,30 @@ def set_(
     secret = in_database(change)
     typer.echo(f"{email} is changed", err=True)
     _print_link(secret)
+
+
+@user.command()
+def passkeys(
+    email: Email,
+    remove: Annotated[int | None, typer.Option(metavar="ID", help="Take this one away.")] = None,
+) -> None:
+    """List a person's passkeys, or take one away: it opens nothing from now on."""
+
+    def change(connection: Connected) -> list[Passkey]:
+        person = _known(connection, email)
+        if remove is not None:
+            if not remove_passkey(connection, person.id, remove):
+                raise NotFound(f"{email} has no passkey {remove}")
+            about = f"person {person.id}; passkey {remove}"
+            record_command(connection, "helix user passkeys", "-", about)
+        return list_passkeys(connection, person.id)
+
+    rows = [
+        [each.id, each.name, f"{each.created_at:%Y-%m-%d}",
+         f"{each.used_at:%Y-%m-%d}" if each.used_at else ""]
+        for each in in_database(change)
+    ]  # fmt: skip
+    print_table(["passkey", "name", "since", "last used"], rows)
 
 
 @user.command()

@@ -19,6 +19,8 @@ MOST_OF_ACCOUNT_AND_ADDRESS = 10
 MOST_OF_ACCOUNT = 100
 """From all addresses together: many more than its owner needs, who is not to be kept out."""
 MOST_OF_ADDRESS = 60
+MOST_CHALLENGES_OF_ADDRESS = 600
+"""Challenges for passkeys: each page that signs people in asks for one, and they guess nothing."""
 _HASHED_AT_ONCE = 2
 """Each takes 64 MiB and half a core's tenth of a second."""
 
@@ -38,14 +40,25 @@ class SignInGuard:
         Raises:
             HTTPException: 429, there were too many in a quarter of an hour.
         """
-        network = subjects_of(address=address).get("address")
-        where = network.name if network else ""
+        where = _network_of(address)
         limits = [(f"try from {where}", MOST_OF_ADDRESS)]
         if account is not None:
             limits += [
                 (f"try at {account} from {where}", MOST_OF_ACCOUNT_AND_ADDRESS),
                 (f"try at {account}", MOST_OF_ACCOUNT),
             ]
+        self._count(limits)
+
+    def check_challenge(self, address: str) -> None:
+        """Count a challenge for a passkey that somebody at ``address`` asks for.
+
+        Raises:
+            HTTPException: 429, as ``check``.
+        """
+        where = _network_of(address)
+        self._count([(f"challenge for {where}", MOST_CHALLENGES_OF_ADDRESS)])
+
+    def _count(self, limits: list[tuple[str, int]]) -> None:
         for name, most in limits:
             if wait := self._rates.count(Subject(NOBODY, name), most):
                 seconds = max(1, math.ceil(wait))
@@ -58,3 +71,8 @@ class SignInGuard:
         """The result of ``work``, which hashes a password, in a thread; few at once."""
         async with self._hashing:
             return await asyncio.to_thread(work)
+
+
+def _network_of(address: str) -> str:
+    network = subjects_of(address=address).get("address")
+    return network.name if network else ""

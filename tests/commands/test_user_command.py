@@ -54,6 +54,27 @@ def test_a_password_comes_from_a_pipe(values: dict[str, str]) -> None:
     assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
+def test_passkeys_are_listed_and_taken_away_and_a_reset_ends_all(values: dict[str, str]) -> None:
+    helix("user", "add", "ada@example.com", "--password", stdin="long enough\n", **values)
+    url, email = values["DATABASE_URL"], "ada@example.com"
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in ("phone", "laptop", "key"):
+            connection.execute(
+                "INSERT INTO passkeys (person_id, name, credential_id, public_key, user_handle,"
+                " sign_count) VALUES (1, %s, %s, '', 'h', 0)",
+                (name, name.encode()),
+            )
+        assert "laptop" in helix("user", "passkeys", email, **values).stdout
+        assert last_command(url) == "helix user add"
+        left = helix("user", "passkeys", email, "--remove", "2", **values).stdout
+        assert "phone" in left and "laptop" not in left
+        assert last_command(url) == "helix user passkeys"
+        again = helix("user", "passkeys", email, "--remove", "2", **values)
+        assert again.returncode != 0 and "has no passkey 2" in again.stderr
+        helix("user", "set", email, "--password", stdin="another one\n", **values)
+        assert connection.execute("SELECT FROM passkeys").fetchall() == []
+
+
 def test_roles_change_and_the_last_owner_stays(values: dict[str, str]) -> None:
     for email, role in (("ada@example.com", "owner"), ("bob@example.com", "reader")):
         helix("user", "add", email, "--role", role, **values)

@@ -22,7 +22,8 @@ from tests.support.fake_embedder import opened, record, write
 from tests.support.wire.gemini import word_vector
 
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version",
-           "people", "identities", "signing_keys", "signing_secret", "backups"}  # fmt: skip
+           "people", "identities", "passkeys", "passkey_challenges", "signing_keys",
+           "signing_secret", "backups"}  # fmt: skip
 """Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
 BY_ITSELF = "readable_documents"
 """A view with the owner's rights that has the wall in it."""
@@ -408,7 +409,8 @@ def test_who_says_no_tenant_sees_nothing(seeded: str) -> None:
 
 @pytest.mark.parametrize("statement", ["SELECT FROM {}", "DELETE FROM {}", "TRUNCATE {}"])
 def test_keys_people_and_the_audit_log_are_not_to_be_seen(seeded: str, statement: str) -> None:
-    for table in sorted(WITHOUT_POLICY | {"people", "identities"}):
+    of_people = {"people", "identities", "passkeys", "passkey_challenges"}
+    for table in sorted(WITHOUT_POLICY | of_people):
         with _owner(seeded) as connection:
             become(connection, "a")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -12,6 +12,7 @@ from helix.domain.scope import Spaces
 from helix.errors import HelixError
 from helix.library.people.members import Membership, Role, memberships
 from helix.library.people.tokens import hash_of, new_secret
+from helix.storage.statements import passkeys
 from helix.storage.statements import sign_ins as sql
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ class ListedSession:
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The way that somebody signed in: ``password``, ``link`` or an issuer, and from where.
+    """The way that somebody signed in, and from where.
 
-    ``id_token`` is the issuer's.
+    ``method`` is ``password``, ``passkey``, ``link`` or an issuer; ``id_token`` is the issuer's.
     """
 
     method: str
@@ -162,6 +163,7 @@ def move_session(connection: Connected, session_id: int, tenant: str) -> None:
 
 
 def delete_old_sessions(connection: Connected) -> int:
-    """Delete the sessions and invitations that ended a month ago; how many."""
+    """Delete the sessions and invitations that ended a month ago, and old challenges; how many."""
     ended = connection.execute(sql.DELETE_OLD).rowcount
+    ended += connection.execute(passkeys.DELETE_OLD).rowcount
     return ended + connection.execute(sql.DELETE_OLD_INVITATIONS).rowcount

@@ -12,6 +12,7 @@ from psycopg.rows import class_row, dict_row
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
 from helix.library.people.members import Role, checked_role, memberships, set_role
+from helix.library.people.passkeys import remove_passkeys
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person, any_person, checked_email
 from helix.library.people.tokens import hash_of, new_secret
@@ -140,6 +141,7 @@ def accept(
         set_role(connection, link["tenant"], person_id, link["role"])
     else:
         connection.execute(people.SET_HASH, (hash_, person_id))
+        remove_passkeys(connection, person_id)  # whoever had the account may have added one
     return int(person_id), str(link["tenant"])
 
 

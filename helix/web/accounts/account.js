@@ -1,5 +1,6 @@
-// One's account: the browsers that one is signed in with, personal access tokens, the password.
+// One's account: the browsers that one is signed in with, passkeys, personal access tokens, the password.
 import { LANGUAGES, choose, chosen, dateOf } from "../dates.js";
+import { add, supported, told } from "./passkeys.js";
 import { request } from "./requests.js";
 
 const SIGN_IN = "/web/sign-in.html";
@@ -33,6 +34,12 @@ onSubmit("make", async (form) => {
   await listTokens();
 });
 
+onSubmit("add", async (form) => {
+  await add(form.elements.name.value, form.elements.password.value);
+  form.reset();
+  await listPasskeys();
+});
+
 onSubmit("change", async (form) => {
   const { old, fresh } = form.elements;
   await request("PATCH", "/v1/account", { old_password: old.value, password: fresh.value });
@@ -50,7 +57,7 @@ async function load() {
   part("tenant").replaceChildren(...tenants.map((one) => new Option(one.tenant, one.tenant, false, one.tenant === tenant)));
   part("tenant-field").hidden = tenants.length < 2;
   part("scopes").replaceChildren(part("scopes").firstElementChild, ...scopes.map(choice));
-  await Promise.all([listSessions(), listTokens()]);
+  await Promise.all([listSessions(), listPasskeys(), listTokens()]);
 }
 
 function choice(scope) {
@@ -73,6 +80,31 @@ async function listSessions() {
     `${browserOf(one.client)} · ${one.address} · ${day(one.used_at)}`,
     one.current ? null : "Sign out there", () => `/v1/account/sessions/${one.id}`, listSessions, one.current && "This browser",
   )));
+}
+
+async function listPasskeys() {
+  const { passkeys, available } = await request("GET", "/v1/account/passkeys");
+  const adds = available && supported();
+  part("add").hidden = !adds;
+  part("passkeys-part").hidden = !adds && !passkeys.length;
+  part("passkeys").replaceChildren(...passkeys.map((one) => {
+    const used = one.used_at ? `last used ${day(one.used_at)}` : "not used yet";
+    const place = `/v1/account/passkeys/${one.id}`;
+    const item = row(`Added ${day(one.created_at)}, ${used}`, `Remove ${one.name}`, () => place, listPasskeys);
+    item.prepend(nameOf(one, place));
+    return item;
+  }));
+}
+
+function nameOf({ name }, place) {
+  const label = Object.assign(document.createElement("label"), { className: "field" });
+  const field = Object.assign(document.createElement("input"), { value: name, maxLength: 100, autocomplete: "off" });
+  label.append(Object.assign(document.createElement("span"), { textContent: "Name of the passkey" }), field);
+  field.addEventListener("change", () => attempt(async () => {
+    await request("PATCH", place, { name: field.value });
+    await listPasskeys();
+  }));
+  return label;
 }
 
 async function listTokens() {
@@ -111,7 +143,7 @@ async function attempt(work) {
     await work();
   } catch (error) {
     if (error.status === 401) location.replace(`${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`);
-    part("problem").textContent = error.message;
+    part("problem").textContent = told(error);
     part("problem").hidden = false;
   }
 }

@@ -1,10 +1,14 @@
-// Signing in, and what a link opens: an account of one's own, or a new password for one. The secret
+// Signing in, by a password or a passkey, and what a link opens: an account of one's own, or a new password for one. The secret
 // of a link stands behind the # of the address, which reaches no server, and leaves it at once.
+import { offersQuietly, signIn, supported, told } from "./passkeys.js";
 import { nextOf, request } from "./requests.js";
 
 const part = (id) => document.getElementById(id);
 const form = part("form");
 const { email, name, password } = form.elements;
+const RENEWAL = 9 * 60_000; // a challenge ends after ten minutes
+let asked = new AbortController();
+let renewal;
 const link = new URLSearchParams(location.hash.slice(1)).get("link");
 
 if (link) {
@@ -14,6 +18,8 @@ if (link) {
   await offerProviders();
   email.focus();
 }
+
+part("passkey").addEventListener("click", () => attempt(() => usePasskey(false), offerQuietly));
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -29,7 +35,7 @@ async function show(secret) {
   title("Choose a password");
   await attempt(async () => {
     const purpose = await request("POST", "/v1/links/look", { link: secret });
-    tell(purpose.resets ? `For ${purpose.email}. It has 10 characters or more.` : `An account ${purpose.tenant === "default" ? "on this server" : `for ${purpose.tenant}`}, as ${purpose.role}. Its password has 10 characters or more.`);
+    tell(purpose.resets ? `For ${purpose.email}. It has 10 characters or more. Sessions and passkeys of the account end.` : `An account ${purpose.tenant === "default" ? "on this server" : `for ${purpose.tenant}`}, as ${purpose.role}. Its password has 10 characters or more.`);
     email.value = purpose.email;
     email.readOnly = purpose.email !== "";
     part("name-field").hidden = purpose.resets;
@@ -42,8 +48,10 @@ async function show(secret) {
 
 async function offerProviders() {
   await attempt(async () => {
-    const { password: own, providers = [] } = await request("GET", "/v1/sign-in");
+    const { password: own, passkeys, providers = [] } = await request("GET", "/v1/sign-in");
     form.hidden = !own;
+    part("passkey").hidden = !(passkeys && supported());
+    offerQuietly();
     part("providers").hidden = !providers.length;
     const next = encodeURIComponent(nextOf(location));
     for (const provider of providers) {
@@ -58,6 +66,26 @@ async function offerProviders() {
   });
 }
 
+async function usePasskey(quietly) {
+  clearTimeout(renewal);
+  asked.abort();
+  asked = new AbortController();
+  await signIn({ signal: asked.signal, quietly });
+  location.replace(nextOf(location));
+}
+
+// Among the addresses that the browser fills in. What is refused is said; nothing else of it is anybody's affair.
+async function offerQuietly() {
+  if (part("passkey").hidden || !(await offersQuietly())) return;
+  try {
+    const signedIn = usePasskey(true);
+    renewal = setTimeout(offerQuietly, RENEWAL);
+    await signedIn;
+  } catch (error) {
+    if (error.status === 401) problem(error.message);
+  }
+}
+
 async function attempt(work, otherwise = () => {}) {
   const button = form.querySelector("button");
   button.disabled = true;
@@ -65,7 +93,7 @@ async function attempt(work, otherwise = () => {}) {
   try {
     await work();
   } catch (error) {
-    problem(error.message);
+    problem(told(error));
     otherwise();
   } finally {
     button.disabled = false;
@@ -74,7 +102,7 @@ async function attempt(work, otherwise = () => {}) {
 
 function problem(text) {
   part("problem").textContent = text;
-  part("problem").hidden = false;
+  part("problem").hidden = text === "";
 }
 
 function title(text) {

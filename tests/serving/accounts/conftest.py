@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import httpx
 import psycopg
@@ -14,6 +16,7 @@ from helix.library.people import passwords
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
+from tests.support.authenticator import Authenticator
 from tests.support.live_server import live
 
 PASSWORD = "correct horse"
@@ -22,6 +25,9 @@ PEOPLE = {
     "dan": {"beta": "owner", "acme": "reader"}, "eve": {},
 }  # fmt: skip
 """By name, the role in each tenant."""
+
+
+_addresses = itertools.count(1)
 
 
 def email_of(name: str) -> str:
@@ -34,10 +40,15 @@ class Accounts:
 
     address: str
     url: str
+    pages: str = "http://localhost:8080"
+    """The origin of its pages, where passkeys are wanted."""
+    client: str = "127.0.0.1"
+    """The address that its browsers come from."""
 
     def browser(self, **headers: str) -> httpx.Client:
         """A client with cookies of its own, which says where its pages come from."""
-        origin = {"Origin": self.address, "Sec-Fetch-Site": "same-origin", **headers}
+        origin = {"Origin": self.address, "Sec-Fetch-Site": "same-origin",
+                  "X-Forwarded-For": self.client, **headers}  # fmt: skip
         return httpx.Client(base_url=self.address, timeout=60, headers=origin)
 
     def signed_in(self, name: str) -> httpx.Client:
@@ -47,11 +58,39 @@ class Accounts:
         assert told.status_code == 200, told.text
         return browser
 
+    def authenticator(self, browser: httpx.Client, name: str = "laptop") -> Authenticator:
+        """An authenticator with a passkey of whoever signed in with the browser."""
+        made = Authenticator(self.pages)
+        told = self.adds(browser, made, name)
+        assert told.status_code == 201, told.text
+        return made
+
+    def adds(
+        self, browser: httpx.Client, authenticator: Authenticator, name: str = "laptop"
+    ) -> httpx.Response:
+        """The answer to a passkey of the authenticator's that the browser adds."""
+        credential = authenticator.create(options_of(browser, "account/passkeys", PASSWORD))
+        return browser.post("/v1/account/passkeys", json={"name": name, "credential": credential})
+
+    def shows(self, browser: httpx.Client, authenticator: Authenticator) -> httpx.Response:
+        """The answer to the browser that signs in with the authenticator's passkey."""
+        credential = authenticator.get(options_of(browser, "session/passkey"))
+        return browser.post("/v1/session/passkey", json={"credential": credential})
+
     def sql(self, statement: str, *values: object) -> list[tuple[object, ...]]:
         """The rows of a statement of the owner's."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             found = connection.execute(statement, values)
             return found.fetchall() if found.description else []
+
+
+def options_of(browser: httpx.Client, of: str, password: str | None = None) -> dict[str, Any]:
+    """The options of a ceremony that the browser begins."""
+    body = None if password is None else {"password": password}
+    told = browser.post(f"/v1/{of}/challenge", json=body)
+    assert told.status_code == 200, told.text
+    options: dict[str, Any] = told.json()["options"]
+    return options
 
 
 def fill(connection: psycopg.Connection) -> None:
@@ -80,3 +119,19 @@ def accounts(database_url: str) -> Iterator[Accounts]:
         fill(connection)
     with live(database_url, auth="accounts") as client:
         yield Accounts(str(client.base_url).rstrip("/"), database_url)
+
+
+@pytest.fixture(scope="module")
+def named_server(module_database_url: str) -> Iterator[Accounts]:
+    """A server with a name, under which browsers allow passkeys."""
+    with live(module_database_url, auth="accounts", url=Accounts.pages) as client:
+        yield Accounts(str(client.base_url).rstrip("/"), module_database_url)
+
+
+@pytest.fixture
+def named(named_server: Accounts) -> Accounts:
+    """The same of PEOPLE, whose browsers come from an address that nobody had before."""
+    with psycopg.connect(named_server.url, autocommit=True) as connection:
+        connection.execute("TRUNCATE people, audit_events RESTART IDENTITY CASCADE")
+        fill(connection)
+    return replace(named_server, client=f"192.0.2.{next(_addresses)}")

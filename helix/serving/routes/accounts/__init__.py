@@ -8,6 +8,7 @@ from helix.serving.routes.accounts import (
     links,
     members,
     openid,
+    passkeys,
     session,
     shared,
     shares,
@@ -16,6 +17,7 @@ from helix.serving.routes.accounts import (
 
 ROUTERS = (
     session.router,
+    passkeys.router,
     openid.router,
     links.router,
     account.router,

@@ -24,6 +24,7 @@ from helix.library.people.browser_sessions import (
 )
 from helix.library.people.invitations import SIGN_IN_PAGE
 from helix.library.people.members import Membership, memberships
+from helix.library.people.passkey_ceremonies import NoPasskeys, relying_party
 from helix.library.people.passwords import LONGEST, person_of_password
 from helix.overload.limits import address_of
 from helix.services import Services
@@ -65,12 +66,24 @@ class Move(Body):
 
 @router.get("/sign-in", summary="How people can sign in here")
 async def ways(request: Request) -> dict[str, Any]:
-    """`password`: with an address and a password; `providers` by `GET /v1/sign-in/{name}`."""
+    """`password`: with an address and a password; `providers` by `GET /v1/sign-in/{name}`.
+
+    `passkeys`: with one of those, by `POST /v1/session/passkey/challenge`.
+    """
     settings = request.state.services.settings
     providers = [{"name": each.name, "title": each.title or each.name} for each in settings.oidc]
     if settings.proxy_addresses:
         providers.append({"name": PROXY, "title": "single sign-on"})
-    return {"password": True, "providers": providers}
+    return {"password": True, "passkeys": has_passkeys(request), "providers": providers}
+
+
+def has_passkeys(request: Request) -> bool:
+    """True where the server has passkeys, at the address that the request came to."""
+    try:
+        relying_party(base_of(request, request.state.services.settings))
+    except NoPasskeys:
+        return False
+    return True
 
 
 @router.post("/session", summary="Sign in", responses={401: {"description": WRONG}})
