@@ -62,7 +62,7 @@ class QuickSyncs:
         patch: pytest.MonkeyPatch, **given: Any,
     ) -> None:  # fmt: skip
         self.store, self.settings, self.source = store, settings, source
-        patch.setattr(pipelines.sources.sync, "opened", self._opened)
+        patch.setattr(pipelines.sources.sync, "open_stored_source", self._opened)
         self.failing: HelixError | None = None
         with store.connection() as connection:
             whole = {"name": "Scripted", "kind": "folder", "address": "/nowhere", **given}
