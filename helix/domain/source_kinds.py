@@ -110,6 +110,10 @@ KINDS: Mapping[str, Kind] = {
         (
             Option("folders", "Folders, with commas; all but spam and the bin else"),
             Option("password", "Password, or one made for this application", secret=True),
+            Option("token_url", "Address where tokens of OAuth are had", secret=True),
+            Option("client_id", "Client id, of OAuth", secret=True),
+            Option("client_secret", "Client secret, of OAuth", secret=True),
+            Option("refresh_token", "Refresh token, of OAuth", secret=True),
         ),
         extra="imap",
         schemes=("imap", "imaps"),
@@ -137,6 +141,7 @@ KINDS: Mapping[str, Kind] = {
         "https://cloud.example.com/remote.php/dav/files/anna/Handbook",
         (
             Option("user", "User"),
+            Option("permissions", "Take who may read a file from its shares", kind="switch"),
             Option("password", "Password, or one made for this application", secret=True),
         ),
         extra="webdav",
@@ -149,6 +154,7 @@ KINDS: Mapping[str, Kind] = {
         "sftp://anna@files.example.com/srv/handbook",
         (
             Option("host_key", "Key of the machine, as ssh-keyscan prints it"),
+            Option("permissions", "Take who may read a file from its rights", kind="switch"),
             Option("password", "Password", secret=True),
             Option("private_key", "Private key", secret=True),
             Option("passphrase", "Passphrase of the private key", secret=True),
@@ -168,7 +174,12 @@ KINDS: Mapping[str, Kind] = {
         "pipelines.sources.llama_readers",
         "the class of a reader whose package is installed, PACKAGE:CLASS",
         "llama_index.readers.confluence:ConfluenceReader",
-        (Option("arguments", "Its arguments, JSON or TOML", secret=True),),
+        (
+            Option("permissions", "Take who may read a page, of Confluence", kind="switch"),
+            Option("readers", "Metadata that name who may read a document, with commas"),
+            Option("reader_field", "What names one of them, where they are no texts"),
+            Option("arguments", "Its arguments, JSON or TOML", secret=True),
+        ),
         schemes=("reader",),
     ),
 }

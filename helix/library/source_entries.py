@@ -35,7 +35,8 @@ class KnownEntry:
     """An entry as it was when the source was last listed.
 
     ``tried``: it failed within a day. ``is_current``: its document is of these bytes, read as a
-    file is read now. Without a document and a ``reason``, it was deleted here.
+    file is read now. Without a document and a ``reason``, it was deleted here. ``spaces`` are those
+    that its document stands in.
     """
 
     key: str
@@ -51,6 +52,7 @@ class KnownEntry:
     tried: bool
     was_gone: bool
     is_current: bool
+    spaces: list[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

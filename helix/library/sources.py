@@ -238,9 +238,12 @@ def start_sync(
     return int(run_id), True
 
 
-def reseal(connection: Connected, tenant: str, source_id: int, sealed: bytes) -> None:
-    """Store the secrets of a source as they are sealed now."""
-    connection.execute(sql.RESEAL, {"tenant": tenant, "id": source_id, "secrets": sealed})
+def reseal(
+    connection: Connected, tenant: str, source_id: int, sealed: bytes, before: bytes | None
+) -> None:
+    """Store the secrets of a source as they are sealed now, unless it was given others since."""
+    values = {"tenant": tenant, "id": source_id, "secrets": sealed, "before": before}
+    connection.execute(sql.RESEAL, values)
 
 
 def remove_source(connection: Connected, tenant: str, source_id: int) -> None:

@@ -3,10 +3,11 @@
 Each kind is a module of this package with ``open_source``, named in helix/domain/source_kinds.py:
 
     def open_source(
-        address: str, options: Mapping[str, Any], secrets: Mapping[str, str]
+        address: str, options: Mapping[str, Any], secrets: dict[str, str]
     ) -> Connector: ...
 
-It raises SourceError where the source cannot be opened. All of it is blocking code, called in a
+It raises SourceError where the source cannot be opened, and puts into ``secrets`` what it is to be
+given next time, such as a token that it was lent. All of it is blocking code, called in a
 thread, by one sync at a time.
 """
 

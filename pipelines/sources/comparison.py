@@ -14,7 +14,7 @@ class Listing:
     """The entries that a source told, those ``taken`` among ``listed`` keys.
 
     ``sheets`` may describe others, ``barred`` are those that nobody may read whose readers are
-    mapped. ``error`` says why it is not whole: then nothing is moved or removed.
+    mapped. ``error`` says why it is not whole: then nothing is moved, and these alone are removed.
     """
 
     taken: dict[str, Entry] = field(default_factory=dict)
@@ -48,8 +48,8 @@ def compare(
                 found.back.append(key)
         else:
             found.read.append(entry)
-    if not listing.error:
-        found.gone = {key: entry for key, entry in known.items() if key not in listing.taken}
+    left = listing.barred if listing.error else known.keys() - listing.taken.keys()
+    found.gone = {key: known[key] for key in known if key in left}
     return found
 
 

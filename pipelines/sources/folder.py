@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
-from pipelines.sources.posix_readers import FolderRights, readers_of
+from pipelines.sources.posix_readers import FolderRights, readers_of, rights_of
 
 
 def open_source(
@@ -59,7 +59,7 @@ class FolderSource:
     ) -> Iterator[Entry]:
         try:
             if self._with_readers:
-                rights = rights.within(folder.stat())
+                rights = rights.within(rights_of(folder.stat()))
             with os.scandir(folder) as found:
                 children = sorted(found, key=lambda child: child.name)
         except OSError as error:
@@ -90,7 +90,7 @@ class FolderSource:
             size=status.st_size,
             modified=datetime.fromtimestamp(status.st_mtime, UTC),
             etag=str(status.st_ctime_ns),  # a tool that keeps times does not keep this one
-            readers=readers_of(status, rights) if self._with_readers else None,
+            readers=readers_of(rights_of(status), rights) if self._with_readers else None,
         )
 
     def _is_within(self, path: str | Path) -> bool:

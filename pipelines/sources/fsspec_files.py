@@ -12,6 +12,7 @@ import fsspec
 from fsspec.spec import AbstractFileSystem
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
+from pipelines.sources.listed_permissions import Permissions, PosixPermissions, Untold
 from pipelines.sources.peers import check_peer, checked_transport
 
 _SECONDS = 60.0
@@ -45,20 +46,26 @@ def open_source(address: str, options: Mapping[str, Any], secrets: Mapping[str, 
 
 
 def _webdav(address: str, options: Mapping[str, Any], secrets: Mapping[str, str]) -> FileSource:
+    from webdav4.client import Client
     from webdav4.fsspec import WebdavFileSystem
+
+    from pipelines.sources.nextcloud_shares import SharePermissions, SharesClient
 
     parts = urlsplit(address)
     scheme = "https" if parts.scheme in ("https", "webdavs") else "http"
     host = parts.netloc.rpartition("@")[2]
     user = unquote(parts.username or "") or str(options.get("user") or "")
-    files = WebdavFileSystem(
+    kind = SharesClient if options.get("permissions") else Client
+    client = kind(
         f"{scheme}://{host}{parts.path.rstrip('/')}/",
         auth=(user, secrets.get("password", "")) if user else None,
         timeout=_SECONDS,
         follow_redirects=False,
         transport=checked_transport(options.get("allow_hosts")),
     )
-    return FileSource(files, "", address)
+    told = SharePermissions(client) if isinstance(client, SharesClient) else None
+    files = WebdavFileSystem("", client=client, skip_instance_cache=True)
+    return FileSource(files, "", address, told)
 
 
 def _sftp(address: str, options: Mapping[str, Any], secrets: Mapping[str, str]) -> FileSource:
@@ -90,27 +97,37 @@ def _sftp(address: str, options: Mapping[str, Any], secrets: Mapping[str, str]) 
     except (asyncssh.Error, asyncssh.KeyImportError, OSError) as error:
         raise SourceError(f"{host} does not let you in: {error}") from None
     check_peer(files.client.get_extra_info("peername")[0], host, options.get("allow_hosts"))
-    return FileSource(files, unquote(parts.path) or ".", address)
+    root = unquote(parts.path) or "."
+    told = PosixPermissions(files, root) if options.get("permissions") else None
+    return FileSource(files, root, address, told)
 
 
 class FileSource:
     """The files below a folder but hidden ones; keys are paths within it, with slashes."""
 
-    def __init__(self, files: AbstractFileSystem, root: str, address: str) -> None:
+    def __init__(
+        self,
+        files: AbstractFileSystem,
+        root: str,
+        address: str,
+        permissions: Permissions | None = None,
+    ) -> None:
         self._files: AbstractFileSystem | None = files
         self._root = root.rstrip("/") or ("/" if root.startswith("/") else "")
         self._address = address.rpartition("@")[2]
+        self._permissions = permissions or Untold()
 
     def entries(self) -> Iterator[Entry]:
         """The files; a folder that may not be listed makes the listing incomplete."""
         unread: list[str] = []
-        yield from self._below("", unread)
+        yield from self._below("", None, unread)
         if unread:
             more = f" and {len(unread) - 1} more" if unread[1:] else ""
             raise SourceError(f"cannot be listed: {unread[0]}{more}")
 
-    def _below(self, folder: str, unread: list[str]) -> Iterator[Entry]:
+    def _below(self, folder: str, within: Any, unread: list[str]) -> Iterator[Entry]:
         try:
+            within = within if folder else self._permissions.at_root()
             children = self._listed(folder)
         except Exception as error:  # noqa: BLE001 - each protocol has its own
             if not folder or not isinstance(error, _GONE):  # a folder below may have gone meanwhile
@@ -121,9 +138,11 @@ class FileSource:
             if not name or name.startswith("."):
                 continue
             if child.get("type") == "directory":
-                yield from self._below(f"{folder}{name}/", unread)
+                inner = self._permissions.below(within, child)
+                yield from self._below(f"{folder}{name}/", inner, unread)
             elif child.get("type") == "file":
-                yield _entry(f"{folder}{name}", child)
+                readers = self._permissions.readers(within, child)
+                yield _entry(f"{folder}{name}", child, readers)
 
     def _listed(self, folder: str) -> list[dict[str, Any]]:
         assert self._files is not None
@@ -155,11 +174,12 @@ class FileSource:
         self._files = None
 
 
-def _entry(key: str, told: Mapping[str, Any]) -> Entry:
+def _entry(key: str, told: Mapping[str, Any], readers: tuple[str, ...] | None) -> Entry:
     etag = next((str(told[name]) for name in _ETAGS if told.get(name)), "")
     time = next((told[name] for name in _TIMES if told.get(name)), None)
     size = told.get("size")
-    return Entry(key, size=int(size) if size is not None else None, modified=_time(time), etag=etag)
+    size = int(size) if size is not None else None
+    return Entry(key, size=size, modified=_time(time), etag=etag, readers=readers)
 
 
 def _time(value: Any) -> datetime | None:

@@ -12,7 +12,7 @@ from pipelines.sources.redaction import redacting, told_plainly
 
 
 def open_source(
-    kind: str, address: str, options: Mapping[str, Any], secrets: Mapping[str, str]
+    kind: str, address: str, options: Mapping[str, Any], secrets: dict[str, str]
 ) -> Connector:
     """The source of this kind at ``address``.
 

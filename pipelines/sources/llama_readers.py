@@ -7,6 +7,7 @@ neither read by Helix nor embedded. One that lists its resources is asked for th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import import_module
@@ -20,6 +21,7 @@ from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.reach import check_hosts
 from pipelines.sources.reader_arguments import Arguments, Fields, arguments_of, texts_in
+from pipelines.sources.reader_permissions import ReaderPermissions, reader_permissions, without
 from pipelines.sources.spool import Spool
 
 _LONGEST_NAME = 120
@@ -49,7 +51,7 @@ def open_source(
     address = address.removeprefix("reader:")
     reader = _made(reader_class(address), address, arguments.init)
     kind = ResourceSource if isinstance(reader, ResourcesReaderMixin) else LlamaReaderSource
-    return kind(reader, arguments)
+    return kind(reader, arguments, reader_permissions(reader, options))
 
 
 def reader_class(address: str) -> type[BaseReader]:
@@ -85,9 +87,10 @@ def _made(kind: type[BaseReader], address: str, values: Mapping[str, Any]) -> Ba
 class LlamaReaderSource:
     """Documents that a reader loads; keys are their ids."""
 
-    def __init__(self, reader: Any, arguments: Arguments) -> None:
+    def __init__(self, reader: Any, arguments: Arguments, permissions: ReaderPermissions) -> None:
         self._reader = reader
         self._arguments = arguments
+        self._permissions = permissions
         self._spool = Spool()
         self._again: set[str] | None = None
 
@@ -99,10 +102,13 @@ class LlamaReaderSource:
         """
         self._again = None
         loaded = self._loaded()
+        readers = self._permissions.told(loaded)
         for key, documents in loaded.items():
             data = _text_of(documents)
             self._spool.put(key, data)
-            yield _entry(key, documents[0], data, self._arguments.documents)
+            found = without(documents[0].metadata, self._permissions.keys)
+            entry = _entry(key, found, data, self._arguments.documents)
+            yield replace(entry, readers=readers.get(key))
         for name, most in self._limits():
             if sum(map(len, loaded.values())) >= most:
                 raise SourceError(
@@ -164,7 +170,17 @@ class ResourceSource(LlamaReaderSource):
     def entries(self) -> Iterator[Entry]:
         """The resources with the times and sizes that the reader tells of them."""
         for resource in self._reader.list_resources():
-            yield self._told(str(resource), self._reader.get_resource_info(resource))
+            yield self._told(str(resource), self._info(resource))
+
+    def _info(self, resource: Any) -> Mapping[str, Any]:
+        """The reader's words on a resource; on its readers too, where these stand elsewhere."""
+        info: dict[str, Any] = self._reader.get_resource_info(resource)
+        if not self._permissions.keys or info.keys() & set(self._permissions.keys):
+            return info
+        try:
+            return {**info, **self._reader.get_permission_info(resource)}
+        except NotImplementedError:
+            return info
 
     def _told(self, key: str, info: Mapping[str, Any]) -> Entry:
         modified = _time(_first(info, self._arguments.documents.modified, _TIMES))
@@ -176,7 +192,8 @@ class ResourceSource(LlamaReaderSource):
             etag=str(info.get("etag") or (modified and size) or ""),  # a size alone tells little
             name=f"{name}.{self._arguments.documents.format}",
             url=_link(_first(info, self._arguments.documents.url, _LINKS)),
-            metadata=valid_metadata(info),
+            metadata=valid_metadata(without(info, self._permissions.keys)),
+            readers=self._permissions.of(info),
         )
 
     def read(self, entry: Entry) -> bytes:
@@ -218,8 +235,7 @@ def _text_of(documents: Iterable[Document]) -> bytes:
     return "\n\n".join(each.text for each in documents).encode(errors="replace")
 
 
-def _entry(key: str, document: Document, data: bytes, fields: Fields) -> Entry:
-    found = document.metadata
+def _entry(key: str, found: Mapping[str, Any], data: bytes, fields: Fields) -> Entry:
     title = str(_first(found, fields.title, _TITLES) or key).replace("/", "-")[:_LONGEST_NAME]
     return Entry(
         key,

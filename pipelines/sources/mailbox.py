@@ -18,6 +18,7 @@ from imap_tools.errors import ImapToolsError, MailboxFolderSelectError
 
 from pipelines.sources.base import Entry, EntryGone, Known, SourceError
 from pipelines.sources.mail_messages import Part, parts_of
+from pipelines.sources.mail_sign_in import sign_in
 from pipelines.sources.notes import noted, remembered
 from pipelines.sources.peers import check_peer
 from pipelines.sources.spool import Spool
@@ -30,9 +31,7 @@ _LEFT_OUT = frozenset(
 """Folders that are not taken unless they are named: spam, bins, and views of others."""
 
 
-def open_source(
-    address: str, options: Mapping[str, Any], secrets: Mapping[str, str]
-) -> MailboxSource:
+def open_source(address: str, options: Mapping[str, Any], secrets: dict[str, str]) -> MailboxSource:
     """The mailbox of the user at ``address``, signed in; by ``imap://``, TLS is begun by STARTTLS.
 
     Raises:
@@ -42,20 +41,19 @@ def open_source(
     if parts.scheme not in _PORTS or not parts.hostname or not parts.username:
         raise SourceError(f"{address} is no mailbox: give imaps://user@mail.example.com")
     host, port = parts.hostname, parts.port or _PORTS[parts.scheme]
+    user, allowed = unquote(parts.username), options.get("allow_hosts")
     kind = MailBox if parts.scheme == "imaps" else MailBoxStartTls
     try:
         mailbox = kind(host, port, _SECONDS, ssl_context=ssl.create_default_context())
     except OSError as error:
         raise SourceError(f"the mail server {host} cannot be reached: {error}") from None
     try:
-        check_peer(mailbox.client.sock.getpeername()[0], host, options.get("allow_hosts"))
-        mailbox.login(unquote(parts.username), secrets.get("password", ""), initial_folder=None)
+        check_peer(mailbox.client.sock.getpeername()[0], host, allowed)
+        sign_in(mailbox, user, secrets, allowed)
     except Exception as error:
         mailbox.client.shutdown()
-        if isinstance(error, ImapToolsError):
-            raise SourceError(
-                f"the mail server {host} does not let {unquote(parts.username)} in: {error}"
-            ) from None
+        if isinstance(error, (ImapToolsError, mailbox.client.error)):
+            raise SourceError(f"the mail server {host} does not let {user} in: {error}") from None
         raise
     return MailboxSource(mailbox, str(options.get("folders") or ""))
 

@@ -36,12 +36,13 @@ def decide(
 ) -> Removals:
     """Tell what may go of what is ``gone``, of a source with so many ``documents``.
 
-    ``yes`` is somebody's to what waited before. What nobody may read any more goes at once: that
-    is no listing that fell short.
+    ``yes`` is somebody's to what waited before. What nobody may read any more goes at once, also
+    where removals are not followed: that is no listing that fell short.
     """
-    sure = {key for key, entry in gone.items() if entry.document_id is None}
+    sure = {
+        key for key, entry in gone.items() if entry.document_id is None or key in listing.barred
+    }
     if follows:
-        sure |= {key for key, entry in gone.items() if key in listing.barred}
         sure |= {key for key, entry in gone.items() if yes and entry.was_gone}
     others = [key for key in gone if key not in sure]
     waits = too_many(len(others), documents, settings.removals, settings.removal_percent)

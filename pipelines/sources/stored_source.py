@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from helix.library.source_secrets import unseal
 from helix.library.sources import Source
 from helix.settings import Settings
@@ -10,8 +12,10 @@ from pipelines.sources.kinds import open_source
 from pipelines.sources.reach import check_reach
 
 
-def open_stored_source(source: Source, settings: Settings) -> Connector:
-    """The source, to be listed and read.
+def open_stored_source(
+    source: Source, settings: Settings, keep: Callable[[Mapping[str, str]], None]
+) -> Connector:
+    """The source, to be listed and read; ``keep`` is given its secrets where they are others now.
 
     A kind that follows addresses finds in ``allow_hosts`` which private hosts it may go to; None:
     any, for the source was added by whoever runs the server.
@@ -24,4 +28,9 @@ def open_stored_source(source: Source, settings: Settings) -> Connector:
     allowed = None if source.trusted else list(settings.allow_hosts)
     options = {**source.options, "allow_hosts": allowed}
     secrets = {} if source.secrets is None else unseal(settings, source.secrets)
-    return open_source(source.kind, source.address, options, secrets)
+    given = dict(secrets)
+    try:
+        return open_source(source.kind, source.address, options, secrets)
+    finally:  # also where it does not open: a refresh token is good for one use at some
+        if secrets != given:
+            keep(secrets)

@@ -10,7 +10,7 @@ nothing is removed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from helix.errors import BadRequest, HelixError
 from helix.library.metadata import give_metadata
 from helix.library.runs import RunRow, set_stage
 from helix.library.source_entries import (
+    KnownEntry,
     Move,
     known_entries,
     mark_all,
@@ -32,7 +33,7 @@ from helix.library.source_entries import (
     tell_sync,
     uri_of,
 )
-from helix.library.source_secrets import renewed
+from helix.library.source_secrets import renewed, seal
 from helix.library.sources import Source, load_source, reseal, spaces_there
 from helix.settings import Settings
 from helix.storage.connections import Connected
@@ -101,7 +102,7 @@ class Sync:
     def carry_out(self) -> None:
         """List and compare the source, and write what follows; a source that is away is raised."""
         try:
-            connector = open_stored_source(self._source, self._settings)
+            connector = open_stored_source(self._source, self._settings, self._keep)
         except HelixError as error:
             self._tell(str(error))
             raise
@@ -125,8 +126,17 @@ class Sync:
         if self._source.secrets is None:
             return
         if (sealed := renewed(self._settings, self._source.secrets)) is not None:
-            with self._store.connection() as connection:
-                reseal(connection, self._source.tenant, self._source.id, sealed)
+            self._store_secrets(sealed)
+
+    def _keep(self, secrets: Mapping[str, str]) -> None:
+        """Keep the secrets that the source has now, such as a token that was renewed."""
+        self._store_secrets(seal(self._settings, secrets))
+
+    def _store_secrets(self, sealed: bytes) -> None:
+        own = (self._source.tenant, self._source.id)
+        with self._store.connection() as connection:
+            reseal(connection, *own, sealed, before=self._source.secrets)
+        self._source = replace(self._source, secrets=sealed)
 
     def _count(self, listing: Listing, found: Comparison) -> None:
         self._counts |= {
@@ -160,7 +170,8 @@ class Sync:
             before = self._known[entry.key]
             given = self._given(entry) or {}
             readers = None if entry.readers is None else list(entry.readers)
-            if before.document_id and (given, readers) != (before.metadata, before.readers):
+            is_told = (given, readers) == (before.metadata, before.readers)
+            if before.document_id and not (is_told and self._is_placed(entry, before)):
                 changed.append((entry, given))
         if not (changed or found.back):
             return
@@ -174,17 +185,29 @@ class Sync:
             mark_back(connection, *own, found.back)
 
     def _follow(self, connection: Connected, outcome: Outcome) -> None:
-        """Give a document whose bytes stay the metadata and spaces that its source has for it."""
+        """Give a document the spaces that its source has for it now; and, if it stays, metadata.
+
+        Its text may be another soon, or cannot be read any more: who lost it reads neither.
+        """
         entry, source = outcome.entry, self._source
         before = outcome.moved_from or self._known.get(entry.key)
-        if outcome.file or not outcome.put or before is None or before.document_id is None:
+        if not outcome.put or before is None or before.document_id is None:
             return
         given = dict(outcome.put.metadata)
-        if given != before.metadata:
+        if not outcome.file and given != before.metadata:
             give_metadata(connection, source.tenant, uri_of(source.id, entry.key), given)
-        if source.group_map:
-            spaces = self._readers.spaces_of(entry.readers)
+        if not self._is_placed(entry, before):
+            spaces = self._spaces_of(entry) or ()
             place_document_of(connection, source.tenant, before.document_id, spaces)
+
+    def _spaces_of(self, entry: Entry) -> tuple[int, ...] | None:
+        """The spaces of those who may read an entry; None where no reader is mapped."""
+        return self._readers.spaces_of(entry.readers) if self._source.group_map else None
+
+    def _is_placed(self, entry: Entry, before: KnownEntry) -> bool:
+        """True where its document stands in its spaces: the map may be another than it was."""
+        spaces = self._spaces_of(entry)
+        return spaces is None or set(spaces) == set(before.spaces or ())
 
     def _given(self, entry: Entry) -> dict[str, Any] | None:
         """The metadata of an entry's document; None where something of it is none."""
@@ -238,7 +261,7 @@ class Sync:
         file, put, entry = outcome.file, outcome.put, outcome.entry
         told = {"url": entry.url, "name": entry.name}
         if file is not None:
-            spaces = self._readers.spaces_of(entry.readers) if self._source.group_map else None
+            spaces = self._spaces_of(entry)
             origin = {name: text for name, text in told.items() if text}
             file = replace(file, metadata=given or None, spaces=spaces, origin=origin)
         return replace(outcome, file=file, put=put and replace(put, metadata=given))
@@ -253,15 +276,15 @@ class Sync:
         return len(move_entries(connection, self._source.tenant, self._source.id, moves))
 
     def _decide(self, listing: Listing, found: Comparison) -> Removals:
+        # a source that went away meanwhile told who may not read, and not what is gone
+        barred = {key: entry for key, entry in found.gone.items() if key in listing.barred}
         return decide(
-            found.gone, listing, self._documents, self._settings,
+            barred if listing.error else found.gone, listing, self._documents, self._settings,
             yes=bool(self._run.options.get("yes")), follows=self._source.follow_removals,
         )  # fmt: skip
 
     def _mark_gone(self, connector: Connector, listing: Listing, found: Comparison) -> str:
         """Mark what is to be removed and what waits; the error that the sync ends with, if any."""
-        if listing.error:
-            return listing.error
         removals = confirm(self._decide(listing, found), listing, connector)
         own = (self._source.tenant, self._source.id)
         with self._store.connection() as connection, connection.transaction():
@@ -269,6 +292,8 @@ class Sync:
                 mark_gone(connection, *own, removals.removed, self._run.id)
             if removals.waiting:
                 mark_gone(connection, *own, removals.waiting, None)
+        if listing.error:
+            return listing.error
         self._counts["waiting"] = len(removals.waiting)
         return removals.error
 

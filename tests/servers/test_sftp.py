@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import asyncssh
 import pytest
+import sshfs
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
 from pipelines.sources.kinds import open_source
@@ -146,3 +149,56 @@ def test_a_server_that_goes_in_the_midst_ends_the_listing(folder: Path) -> None:
             source.is_there("one.md")
         with pytest.raises(SourceError, match="does not let you in"), opened(server, folder):
             pass
+
+
+def readers(server: SshServer, folder: Path) -> dict[str, tuple[str, ...] | None]:
+    with opened(server, folder, permissions=True) as source:
+        return {key: entry.readers for key, entry in synced(source).items()}
+
+
+def test_readers_are_told_by_number_and_by_name(server: SshServer, folder: Path) -> None:
+    uid, gid = os.getuid(), os.getgid()
+    me = (f"person:{uid}", f"person:{pwd.getpwuid(uid).pw_name}")
+    mine = (f"group:{gid}", f"group:{grp.getgrgid(gid).gr_name}")
+    folder.chmod(0o755)
+    for key, mode in {"one.md": 0o644, "guides/two ü.md": 0o640, "guides": 0o755}.items():
+        (folder / key).chmod(mode)
+    (folder / "guides" / "deep").chmod(0o700)
+    before = readers(server, folder)
+    assert before == {
+        "one.md": (*me, *mine, "everyone"),
+        "guides/two ü.md": (*me, *mine),
+        "guides/deep/three.md": me,
+    }
+    assert {entry.readers for entry in listing(server, folder).values()} == {None}
+
+
+def test_a_right_that_is_taken_away_is_told_and_the_file_is_as_it_was(
+    server: SshServer, folder: Path
+) -> None:
+    folder.chmod(0o755)
+    (folder / "one.md").chmod(0o644)
+    with opened(server, folder, permissions=True) as source:
+        before = synced(source)["one.md"]
+    (folder / "one.md").chmod(0o600)
+    with opened(server, folder, permissions=True) as source:
+        again = synced(source)["one.md"]
+    assert "everyone" in (before.readers or ()) and "everyone" not in (again.readers or ())
+    assert unchanged(again, before)
+
+
+def test_a_machine_without_names_tells_numbers(
+    server: SshServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.chmod(0o755)
+    (folder / "one.md").chmod(0o640)
+    asked: list[str] = []
+
+    async def shut(_: Any, path: str, **__: Any) -> bytes:
+        asked.append(path)
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(sshfs.SSHFileSystem, "_cat_file", shut)
+    found = readers(server, folder)
+    assert found["one.md"] == (f"person:{os.getuid()}", f"group:{os.getgid()}")
+    assert asked == ["/etc/passwd", "/etc/group"]

@@ -20,6 +20,9 @@ TOKEN = "token-of-anna"
 class Atlassian:
     """``pages`` are (title, HTML) by id, ``issues`` (summary, description, time) by id.
 
+    ``parents`` are pages above them, ``restricted`` who alone may see a page (persons, groups); a
+    search shows ``shown`` pages at most.
+
     With ``status``, every request after ``after`` more is answered by it; ``busy`` requests are
     asked to come again in a second.
     """
@@ -27,6 +30,9 @@ class Atlassian:
     url: str = ""
     pages: dict[str, tuple[str, str]] = field(default_factory=dict)
     issues: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
+    restricted: dict[str, tuple[list[dict[str, str]], list[str]]] = field(default_factory=dict)
+    shown: int = 25
     status: int = 0
     after: int = 0
     busy: int = 0
@@ -38,6 +44,11 @@ class Atlassian:
             start, limit = int(query.get("start", 0)), min(int(query.get("limit", 25)), 25)
             some = list(self.pages)[start : start + limit]
             return {"results": [self._page(each) for each in some], "size": len(some)}
+        if path == "/rest/api/content/search":
+            ids = query["cql"].removeprefix("id in (").removesuffix(")").split(",")
+            some = [each for each in ids if each in self.pages][: self.shown]
+            found = [self._with_restrictions(each, query["expand"].split(",")) for each in some]
+            return {"results": found, "size": len(some)}
         if path == "/rest/api/2/serverInfo":
             return {"version": "9.12.0", "versionNumbers": [9, 12, 0], "deploymentType": "Server"}
         if path == "/rest/api/2/field":
@@ -55,6 +66,29 @@ class Atlassian:
             "id": number, "title": title, "status": "current", "type": "page",
             "body": {"export_view": {"value": html}}, "_links": {"webui": f"/pages/{number}"},
         }  # fmt: skip
+
+    def _with_restrictions(self, number: str, expand: list[str]) -> dict[str, Any]:
+        """A page, as https://developer.atlassian.com/server/confluence/rest/v1000 has it."""
+        above: list[str] = []
+        while (parent := self.parents.get(above[0] if above else number)) is not None:
+            above.insert(0, parent)
+        page = {"id": number, "title": self.pages[number][0], "space": {"key": "HR"}}
+        if "restrictions.read.restrictions.user" in expand:
+            page |= self._restrictions(number)
+        told = "ancestors.restrictions.read.restrictions.group" in expand
+        page["ancestors"] = [
+            {"id": each, **(self._restrictions(each) if told else {})} for each in above
+        ]
+        return page
+
+    def _restrictions(self, number: str) -> dict[str, Any]:
+        persons, groups = self.restricted.get(number, ([], []))
+        named = [{"type": "group", "name": each} for each in groups]
+        told = {
+            name: {"results": found, "start": 0, "limit": 200, "size": len(found)}
+            for name, found in (("user", persons), ("group", named))
+        }
+        return {"restrictions": {"read": {"operation": "read", "restrictions": told}}}
 
     def _issue(self, number: str) -> dict[str, Any]:
         summary, description, updated = self.issues[number]

@@ -24,6 +24,13 @@ from tests.support.free_ports import free_port
 PASSWORD = "correct horse"
 _NOBODY = "nobody"  # Dovecot reads no mail as root
 
+_OAUTH = """
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = FOLDER/oauth
+}
+"""
 _CONFIG = """
 protocols = imap
 listen = 127.0.0.1
@@ -39,6 +46,7 @@ default_internal_user = {user}
 default_internal_group = {group}
 first_valid_uid = 1
 mail_location = maildir:~/Maildir
+auth_mechanisms = plain {mechanisms}
 passdb {{
   driver = passwd-file
   args = scheme=PLAIN {folder}/users
@@ -101,15 +109,18 @@ class MailServer:
 
 
 @contextmanager
-def mail_server() -> Iterator[MailServer]:
-    """Dovecot, ready; SSL_CERT_FILE has to name ``folder/server.pem`` for its clients."""
+def mail_server(introspection: str = "", mechanisms: str = "") -> Iterator[MailServer]:
+    """Dovecot, ready; SSL_CERT_FILE has to name ``folder/server.pem`` for its clients.
+
+    It lets tokens of OAuth in by ``mechanisms``, and asks of them at ``introspection``.
+    """
     program = shutil.which("dovecot", path=f"{os.environ['PATH']}:/usr/sbin")
     assert program, "Dovecot is not installed: apt-get install dovecot-imapd"
     with TemporaryDirectory(prefix="helix-dovecot-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
         port, plain = free_port(), free_port()
-        _write(folder, port, plain)
+        _write(folder, port, plain, introspection, mechanisms)
         process = subprocess.Popen(
             [program, "-F", "-c", folder / "dovecot.conf"], start_new_session=True
         )
@@ -122,7 +133,7 @@ def mail_server() -> Iterator[MailServer]:
                 server.stop()
 
 
-def _write(folder: Path, port: int, plain: int) -> None:
+def _write(folder: Path, port: int, plain: int, introspection: str, mechanisms: str) -> None:
     me = pwd.getpwuid(os.getuid())
     owner = pwd.getpwnam(_NOBODY) if me.pw_uid == 0 else me
     user = pwd.getpwnam("dovecot") if me.pw_uid == 0 else me
@@ -132,8 +143,14 @@ def _write(folder: Path, port: int, plain: int) -> None:
     os.chown(folder / "mail", owner.pw_uid, owner.pw_gid)
     config = _CONFIG.format(
         folder=folder, port=port, plain=plain, uid=owner.pw_uid, gid=owner.pw_gid,
-        user=user.pw_name, group=grp.getgrgid(user.pw_gid).gr_name,
+        user=user.pw_name, group=grp.getgrgid(user.pw_gid).gr_name, mechanisms=mechanisms,
     )  # fmt: skip
+    if introspection:
+        config += _OAUTH.replace("FOLDER", str(folder))
+        (folder / "oauth").write_text(
+            f"introspection_mode = post\nintrospection_url = {introspection}\n"
+            "username_attribute = username\nactive_attribute = active\nactive_value = true\n"
+        )
     (folder / "dovecot.conf").write_text(config)
 
 

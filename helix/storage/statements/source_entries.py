@@ -12,7 +12,8 @@ KNOWN = """
 SELECT e.key, e.size, e.modified, e.etag, e.content_hash, e.metadata, e.readers, e.coming,
        e.document_id, e.reason, coalesce(e.failed_at > now() - interval '1 day', false) AS tried,
        e.gone_at IS NOT NULL AS was_gone,
-       coalesce(d.content_hash = e.content_hash AND d.recipe = %(recipe)s, false) AS is_current
+       coalesce(d.content_hash = e.content_hash AND d.recipe = %(recipe)s, false) AS is_current,
+       d.spaces
 FROM source_entries e LEFT JOIN documents d ON (d.tenant_id, d.id) = (e.tenant_id, e.document_id)
 WHERE e.tenant_id = %(tenant)s AND e.source_id = %(id)s
 """

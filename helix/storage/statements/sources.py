@@ -91,8 +91,12 @@ WITH changed AS (
 SELECT id FROM changed
 """
 
-# The same secrets under the key that is the first now.
-RESEAL = "UPDATE sources SET secrets = %(secrets)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
+# The same secrets under the key that is the first now, or with a token that was renewed; what was
+# given meanwhile stays.
+RESEAL = """
+UPDATE sources SET secrets = %(secrets)s
+WHERE tenant_id = %(tenant)s AND id = %(id)s AND secrets = %(before)s
+"""
 
 # Paused, it keeps the time that it would have run at.
 SET_STATE = """

@@ -14,9 +14,10 @@ import pytest
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.errors import Conflict
 from helix.library.runs import begin_run, finish_run
-from helix.library.sources import start_sync
+from helix.library.sources import change_source, start_sync
 from helix.library.spaces import add_space
 from pipelines.runs.path_plan import RunCancelled
+from pipelines.sources.base import Entry, SourceError
 from pipelines.sources.source_lock import source_lock
 from pipelines.sources.sync import plan_source
 from tests.support.fake_embedder import opened
@@ -151,3 +152,60 @@ async def test_who_may_read_a_file_at_its_source_reads_it_here(
         assert syncs.sync() == ""
         assert syncs.spaces() == {"0.md": [crew], "2.md": [board]}
         assert source.reads == ["2.md"]  # who may read changed, and no byte
+
+
+async def test_who_may_not_read_loses_it_whatever_else_is_amiss(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(4))
+    source.readers = dict.fromkeys(source.files, ("group:board", "everyone"))
+    async with opened(database_url) as store:
+        with store.connection() as connection:
+            board, crew = (add_space(connection, DEFAULT_TENANT, n) for n in ("Board", "Crew"))
+        mapped = {"group:board": [board], "everyone": [crew]}
+        syncs = QuickSyncs(
+            store, settings(database_url), source, monkeypatch, group_map=mapped,
+            follow_removals=False,
+        )  # fmt: skip
+        assert syncs.sync() == ""
+
+        def short(entries: list[Entry]) -> Iterator[Entry]:
+            yield from entries[:3]
+            raise SourceError("half a listing")
+
+        source.listing = short
+        source.readers = {**source.readers, "0.md": (), "1.md": ("group:board",)}
+        assert syncs.sync() == "half a listing"
+        both = sorted([board, crew])
+        assert syncs.spaces() == {"1.md": [board], "2.md": both, "3.md": both}
+
+        # its bytes are others, and cannot be had
+        source.listing = iter
+        source.files["2.md"] = b"Another crate."
+        source.readers["2.md"] = ("everyone",)
+        monkeypatch.setattr(source, "read", _unreadable)
+        syncs.sync()
+        assert syncs.spaces() == {"1.md": [board], "2.md": [crew], "3.md": both}
+
+
+def _unreadable(entry: Entry) -> bytes:
+    raise SourceError("it cannot be read")
+
+
+async def test_another_map_of_readers_holds_from_the_next_sync(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(2))
+    source.readers = {"0.md": ("group:board",), "1.md": ("everyone",)}
+    async with opened(database_url) as store:
+        with store.connection() as connection:
+            board, crew = (add_space(connection, DEFAULT_TENANT, n) for n in ("Board", "Crew"))
+        mapped = {"group:board": [board], "everyone": [crew]}
+        syncs = QuickSyncs(store, settings(database_url), source, monkeypatch, group_map=mapped)
+        assert syncs.sync() == ""
+        with store.connection() as connection:
+            other = {"group_map": {"group:board": [crew]}}
+            change_source(connection, DEFAULT_TENANT, syncs.id, other, trusted=True)
+        source.reads.clear()
+        assert syncs.sync() == ""
+        assert (syncs.spaces(), source.reads) == ({"0.md": [crew]}, [])
