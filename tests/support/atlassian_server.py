@@ -47,8 +47,9 @@ class Atlassian:
         if path == "/rest/api/content/search":
             ids = query["cql"].removeprefix("id in (").removesuffix(")").split(",")
             some = [each for each in ids if each in self.pages][: self.shown]
-            found = [self._with_restrictions(each, query["expand"].split(",")) for each in some]
-            return {"results": found, "size": len(some)}
+            expand = query["expand"].split(",")
+            shown = [self._with_restrictions(each, expand) for each in some]
+            return {"results": shown, "size": len(shown)}
         if path == "/rest/api/2/serverInfo":
             return {"version": "9.12.0", "versionNumbers": [9, 12, 0], "deploymentType": "Server"}
         if path == "/rest/api/2/field":
@@ -72,7 +73,9 @@ class Atlassian:
         above: list[str] = []
         while (parent := self.parents.get(above[0] if above else number)) is not None:
             above.insert(0, parent)
-        page = {"id": number, "title": self.pages[number][0], "space": {"key": "HR"}}
+        page: dict[str, Any] = {
+            "id": number, "title": self.pages[number][0], "space": {"key": "HR"}
+        }  # fmt: skip
         if "restrictions.read.restrictions.user" in expand:
             page |= self._restrictions(number)
         told = "ancestors.restrictions.read.restrictions.group" in expand

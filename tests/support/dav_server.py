@@ -88,7 +88,7 @@ def _shared_folder(folder: Path, held: Callable[[], DavServer]) -> Any:
             raise DAVError(HTTP_NOT_FOUND)
         return _property(name, server.shares.get(path, []))
 
-    class Provider(FilesystemProvider):
+    class Provider(FilesystemProvider):  # type: ignore[misc]  # it is of no type
         def get_resource_inst(self, path: str, environ: Any) -> Any:
             found = super().get_resource_inst(path, environ)
             if found is not None:
