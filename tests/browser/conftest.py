@@ -217,7 +217,7 @@ def serious(page: Page) -> list[str]:
             " && a.effect.getTiming().iterations !== Infinity;"
             " const moving = document.getAnimations().filter(ends);"
             " await Promise.all(moving.map((a) => a.finished.catch(() => {})));"
-            " return (await axe.run()).violations"
+            " return (await axe.run({ resultTypes: ['violations'] })).violations"
             ".filter((v) => ['serious', 'critical'].includes(v.impact))"
             ".map((v) => `${v.id}: ${v.nodes.map((n) => n.target + ' ' + n.failureSummary)}`);"
             "}"
