@@ -11,7 +11,7 @@ import pytest
 
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal, unseal
-from helix.library.sources import load_source
+from helix.library.sources import change_source, load_source, reseal
 from pipelines.sources.base import SourceError
 from pipelines.sources.kinds import open_source
 from tests.servers.test_imap import mail, put
@@ -175,3 +175,20 @@ def test_a_sync_keeps_its_token_and_a_refresh_token_of_one_use(
         provider.refresh.clear()
         assert "refresh token is not accepted any more" in source.sync()["last_error"]
         assert len(source.documents()) == 1
+
+
+def test_secrets_that_were_given_meanwhile_stay(
+    durable_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
+    given = settings(durable_database_url)
+    opened, other, renewed = (seal(given, {"refresh_token": name}) for name in "abc")
+    source = SyncedSource(durable_database_url, "imap", "imaps://a@b", secrets=opened)
+    with psycopg.connect(durable_database_url) as connection:
+        change_source(connection, DEFAULT_TENANT, source.id, {"secrets": other}, trusted=True)
+        reseal(connection, DEFAULT_TENANT, source.id, renewed, before=opened)
+        found = load_source(connection, DEFAULT_TENANT, source.id).secrets
+        assert unseal(given, found or b"") == {"refresh_token": "b"}
+        reseal(connection, DEFAULT_TENANT, source.id, renewed, before=other)
+        found = load_source(connection, DEFAULT_TENANT, source.id).secrets
+        assert unseal(given, found or b"") == {"refresh_token": "c"}

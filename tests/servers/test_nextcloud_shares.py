@@ -16,7 +16,6 @@ from helix.library.spaces import add_space
 from pipelines.sources.base import Connector
 from pipelines.sources.kinds import open_source
 from tests.support.dav_server import PASSWORD, DavServer, dav_server
-from tests.support.fake_embedder import rows
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.synced_source import SyncedSource
@@ -122,29 +121,18 @@ def test_a_share_that_is_ended_is_followed_and_no_byte_is_read(
         options={"permissions": True}, group_map={"group:crew": [crew], "group:board": [board]},
     )  # fmt: skip
     assert source.sync()["last_error"] == ""
-    assert spaces(source) == {"one.md": [crew], "Board ü/two.md": sorted([crew, board])}
+    assert source.spaces() == {"one.md": [crew], "Board ü/two.md": sorted([crew, board])}
     before, chunks = source.documents(), source.chunks()
 
     server.requests.clear()
     server.shares[ROOT] = []
     server.shares[f"{ROOT}/one.md"] = [(USER, "bob")]  # whom nobody mapped
     assert source.sync()["last_error"] == ""
-    assert spaces(source) == {"Board ü/two.md": [board]}
+    assert source.spaces() == {"Board ü/two.md": [board]}
     assert not [each for each in server.requests if "GET" in each]
 
     server.shares[ROOT] = [(GROUP, "crew")]
     assert source.sync()["last_error"] == ""
-    assert spaces(source) == {"one.md": [crew], "Board ü/two.md": sorted([crew, board])}
+    assert source.spaces() == {"one.md": [crew], "Board ü/two.md": sorted([crew, board])}
     assert source.documents()["Board ü/two.md"] == before["Board ü/two.md"]
     assert set(chunks) & set(source.chunks())
-
-
-def spaces(source: SyncedSource) -> dict[str, list[int]]:
-    """The spaces of the document of each entry."""
-    found = rows(
-        source.url,
-        "SELECT e.key, d.spaces FROM source_entries e JOIN documents d ON d.id = e.document_id"
-        " WHERE e.source_id = %s",
-        source.id,
-    )
-    return {key: sorted(listed) for key, listed in found}

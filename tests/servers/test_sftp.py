@@ -11,13 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
+import psycopg
 import pytest
 import sshfs
 
+from helix.domain.scope import DEFAULT_TENANT
+from helix.library.source_secrets import seal
+from helix.library.spaces import add_space
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
 from pipelines.sources.kinds import open_source
+from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.ssh_server import SshServer, ssh_server
+from tests.support.synced_source import SyncedSource
+from tests.support.wire.gemini import GeminiWire
+from tests.support.worker_runs import settings
 
 pytestmark = pytest.mark.servers
 
@@ -202,3 +210,32 @@ def test_a_machine_without_names_tells_numbers(
     found = readers(server, folder)
     assert found["one.md"] == (f"person:{os.getuid()}", f"group:{os.getgid()}")
     assert asked == ["/etc/passwd", "/etc/group"]
+
+
+def test_who_may_not_read_loses_it_at_the_next_sync(
+    durable_database_url: str, wire: GeminiWire, tmp_path: Path, server: SshServer, folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
+    monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
+    with psycopg.connect(durable_database_url) as connection:
+        crew, staff = (add_space(connection, DEFAULT_TENANT, name) for name in ("Crew", "Staff"))
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755)
+    (folder / "one.md").chmod(0o640)
+    source = SyncedSource(
+        durable_database_url, "sftp", server.address(folder),
+        secrets=seal(settings(durable_database_url), {"private_key": server.key}),
+        options={"host_key": server.host_key, "permissions": True},
+        group_map={"everyone": [crew], f"group:{os.getgid()}": [staff]},
+    )  # fmt: skip
+    assert source.sync()["last_error"] == ""
+    both = sorted([crew, staff])
+    assert source.spaces() == dict.fromkeys(KEYS, both) | {"one.md": [staff]}
+    before, requests = source.documents(), len(wire.requests)
+    (folder / "one.md").chmod(0o600)
+    (folder / "guides" / "deep").chmod(0o750)
+    assert source.sync()["last_error"] == ""
+    assert source.spaces() == {"guides/two ü.md": both, "guides/deep/three.md": [staff]}
+    assert source.documents().items() < before.items()
+    assert len(wire.requests) == requests  # nothing was embedded

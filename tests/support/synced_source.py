@@ -16,6 +16,10 @@ _DOCUMENTS = """
 SELECT e.key, d.id FROM source_entries e JOIN documents d ON d.id = e.document_id
 WHERE e.source_id = %s ORDER BY e.key
 """
+_SPACES = """
+SELECT e.key, d.spaces FROM source_entries e JOIN documents d ON d.id = e.document_id
+WHERE e.source_id = %s
+"""
 _CHUNKS = "SELECT id FROM chunks ORDER BY id"
 
 
@@ -53,6 +57,10 @@ class SyncedSource:
     def documents(self) -> dict[str, int]:
         """The id of the document of each entry that has one."""
         return dict(rows(self.url, _DOCUMENTS, self.id))
+
+    def spaces(self) -> dict[str, list[int]]:
+        """The spaces that the document of each entry stands in."""
+        return {key: sorted(listed) for key, listed in rows(self.url, _SPACES, self.id)}
 
     def texts(self) -> dict[str, str]:
         """By key, the text that answers are made from."""

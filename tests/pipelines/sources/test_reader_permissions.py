@@ -19,7 +19,6 @@ from pipelines.sources.base import Connector, SourceError
 from pipelines.sources.confluence_restrictions import restrictions_of
 from pipelines.sources.kinds import open_source
 from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
-from tests.support.fake_embedder import rows
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.synced_source import SyncedSource
@@ -125,16 +124,6 @@ def test_confluence_that_does_not_tell_lists_nothing(server: Atlassian, status: 
     assert "/content/search" in server.asked[-1]
 
 
-def spaces(source: SyncedSource) -> dict[str, list[int]]:
-    found = rows(
-        source.url,
-        "SELECT e.key, d.spaces FROM source_entries e JOIN documents d ON d.id = e.document_id"
-        " WHERE e.source_id = %s",
-        source.id,
-    )
-    return {key: sorted(listed) for key, listed in found}
-
-
 def test_a_page_that_is_restricted_leaves_its_readers_at_the_next_sync(
     durable_database_url: str, wire: GeminiWire, tmp_path: Path, server: Atlassian,
     monkeypatch: pytest.MonkeyPatch,
@@ -149,12 +138,12 @@ def test_a_page_that_is_restricted_leaves_its_readers_at_the_next_sync(
         options={"permissions": True}, group_map={"space:HR": [crew], "group:board": [board]},
     )  # fmt: skip
     assert source.sync()["last_error"] == ""
-    assert spaces(source) == {str(n): [crew] for n in range(4)}
+    assert source.spaces() == {str(n): [crew] for n in range(4)}
     before, chunks = source.documents(), source.chunks()
     server.restricted = {"0": ([], ["board"]), "1": ([], ["nobody mapped"])}
     row = source.sync()
     assert (row["last_error"], row["counts"]["changed"]) == ("", 0)
-    assert spaces(source) == {"0": [board], "2": [crew], "3": [crew]}
+    assert source.spaces() == {"0": [board], "2": [crew], "3": [crew]}
     assert source.documents() == {key: before[key] for key in ("0", "2", "3")}
     assert set(source.chunks()) < set(chunks)
 
@@ -241,3 +230,32 @@ def test_a_reader_that_lists_tells_readers_without_a_load(
         again = synced(source)
         assert again["a.pdf"].readers == () and unchanged(again["a.pdf"], before["a.pdf"])
         assert again["a.pdf"].metadata == {"author": "Anna", "etag": "1"}
+
+
+PERMITTED = """
+ALLOWED = {"a": ["staff"], "b": ["staff", "board"], "c": ["nobody mapped"]}
+class Tried(BaseReader):
+    def load_data(self):
+        return [Document(text=f"The text of {key}.", id_=key, metadata={"groups": groups})
+                for key, groups in ALLOWED.items()]
+"""
+
+
+def test_who_is_named_no_more_loses_it_at_the_next_sync(
+    durable_database_url: str, wire: GeminiWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
+    address = module(tmp_path, monkeypatch, PERMITTED)
+    with psycopg.connect(durable_database_url) as connection:
+        staff, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Staff", "Board"))
+    source = SyncedSource(
+        durable_database_url, "reader", address, options={"readers": "groups"},
+        group_map={"staff": [staff], "board": [board]},
+    )  # fmt: skip
+    assert source.sync()["last_error"] == ""
+    assert source.spaces() == {"a": [staff], "b": sorted([staff, board])}
+    before, requests = source.documents(), len(wire.requests)
+    sys.modules["permitted_reader"].ALLOWED.update(a=[], b=["board"])
+    assert source.sync()["last_error"] == ""
+    assert (source.spaces(), source.documents()) == ({"b": [board]}, {"b": before["b"]})
+    assert len(wire.requests) == requests  # nothing was embedded
