@@ -16,8 +16,9 @@ OF_THE_INSTALLATION = frozenset({
     "schema_version", "contacts", "signing_keys", "signing_secret", "backups", "removals",
 })  # fmt: skip
 """Tables whose rows alone do not make a database one that holds something."""
-NOT_COPIED = frozenset({"schema_version", "signing_secret"})
-"""Tables that no backup has: its manifest has the version, and a copy of it is to sign nothing."""
+NOT_COPIED = frozenset({"schema_version", "signing_secret", "passkey_challenges"})
+"""Tables that no backup has: its manifest has the version, a copy of it is to sign nothing, and a
+challenge that was met is not to be open again."""
 
 _COLUMNS = """
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) AS columns

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from fastapi import HTTPException
 
+from helix.conversations.receipts.erasure import erase_tenant
 from helix.library.people import passkey_ceremonies
 from helix.library.people.browser_sessions import delete_old_sessions
 from helix.library.people.invitations import reset_link
@@ -184,6 +185,14 @@ def test_challenges_go_with_their_time_and_passkeys_with_their_person(named: Acc
         assert delete_old_sessions(connection) == 1
     named.sql("DELETE FROM people WHERE id = 2")
     assert named.sql(left) == [(0, 0)]
+
+
+def test_erasing_a_tenant_erases_passkeys_of_those_who_are_in_no_other(named: Accounts) -> None:
+    for name in ("bob", "dan"):
+        named.authenticator(named.signed_in(name))
+    with psycopg.connect(named.url) as connection:
+        erase_tenant(connection, "acme")
+    assert named.sql("SELECT person_id FROM passkeys") == [(4,)]  # dan is of beta too
 
 
 def test_the_audit_log_tells_of_passkeys(named: Accounts) -> None:
