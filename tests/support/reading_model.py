@@ -1,4 +1,4 @@
-"""A plain model of who may read which documents, and the changes that are made to it at random.
+"""A plain model of who may read and change which documents, and changes of it at random.
 
 Each change is made in the database and in the model alike. The model knows nothing of SQL: people,
 groups, keys, spaces and documents are sets in dictionaries.
@@ -15,7 +15,15 @@ import psycopg
 
 from helix.library.people.groups import add_group, join_group, leave_group
 from helix.library.people.members import Role, set_role
-from helix.library.spaces import Member, add_space, change_space, delete_space, let_in, let_out
+from helix.library.spaces import (
+    Member,
+    SpaceRole,
+    add_space,
+    change_space,
+    delete_space,
+    let_in,
+    let_out,
+)
 
 TENANT = "model"
 LIBRARY = 0
@@ -36,11 +44,16 @@ class Person:
 
 @dataclass
 class Space:
-    """A space, and who it is given to beside everybody."""
+    """A space, and who it is given to beside everybody, each with a role in it."""
 
     everyone: bool = False
-    people: set[str] = field(default_factory=set)
-    groups: set[str] = field(default_factory=set)
+    people: dict[str, SpaceRole] = field(default_factory=dict)
+    groups: dict[str, SpaceRole] = field(default_factory=dict)
+
+    def has_editor(self, person: Person) -> bool:
+        """True if it was given to a person as its editor, by themselves or in a group."""
+        of_groups = {self.groups.get(group) for group in person.groups}
+        return "editor" in of_groups | {self.people.get(person.email)}
 
 
 @dataclass(frozen=True)
@@ -70,15 +83,32 @@ class Model:
         """The spaces that a reader reads; None: everything."""
         limit = self.limits.get(reader.name)
         person = self.people.get(reader.person)
-        is_undivided = set(self.spaces) == {LIBRARY} and not self.is_library_changed
-        if person is None or person.role == "owner" or is_undivided:
+        if person is None or person.role == "owner" or self._is_undivided():
             return limit
         own = {
             number
             for number, space in self.spaces.items()
-            if space.everyone or person.email in space.people or person.groups & space.groups
+            if space.everyone or person.email in space.people or person.groups & set(space.groups)
         }
         return own if limit is None else own & limit
+
+    def edits_of(self, reader: Reader) -> set[int] | None:
+        """The spaces whose documents a reader may change; None: every document."""
+        limit = self.limits.get(reader.name)
+        person = self.people.get(reader.person)
+        if person is None or person.role == "owner":
+            return limit
+        if person.role == "editor" and self._is_undivided():
+            return limit
+        own = {
+            number
+            for number, space in self.spaces.items()
+            if (space.everyone and person.role == "editor") or space.has_editor(person)
+        }
+        return own if limit is None else own & limit
+
+    def _is_undivided(self) -> bool:
+        return set(self.spaces) == {LIBRARY} and not self.is_library_changed
 
     def may_read(self, reader: Reader, document: int, space: int | None = None) -> bool:
         """True if the model says so; in ``space`` alone, if one is named."""
@@ -94,15 +124,24 @@ class Model:
         own = self.spaces_of(reader)
         return space in self.spaces if own is None else space in own
 
-    def may_change(self, reader: Reader, document: int) -> bool:
-        """True if a reader who is no editor may: of a document none but whose spaces they read."""
-        own = self.spaces_of(reader)
-        return own is None or self.documents[document] <= own
+    def may_edit(self, reader: Reader, space: int) -> bool:
+        """True if the reader may change what stands in a space."""
+        own = self.edits_of(reader)
+        return self.opens(reader, space) and (own is None or space in own)
 
-    def is_editor(self, reader: Reader) -> bool:
-        """True if what the reader changes is less than what they read, as members' is."""
+    def may_change(self, reader: Reader, document: int) -> bool:
+        """True if the reader may: of a document none but whose spaces they edit."""
+        own = self.edits_of(reader)
+        return self.may_read(reader, document) and (own is None or self.documents[document] <= own)
+
+    def writes(self, reader: Reader) -> bool:
+        """True if routes that write documents open to the reader at all."""
         person = self.people.get(reader.person)
-        return person is not None and person.role != "owner"
+        return person is None or person.role != "reader" or self.edits_of(reader) != set()
+
+    def session_of(self, email: str) -> Reader:
+        """The browser of a person."""
+        return next(each for each in self.readers if (each.kind, each.person) == ("session", email))
 
 
 @dataclass(frozen=True)
@@ -188,13 +227,15 @@ def _let_or_bar(world: Changing) -> None:
     name = world.rng.choice(list(world.model.groups)) if is_group else world.person().email
     member = Member(group=name) if is_group else Member(person=name)
     given = space.groups if is_group else space.people
+    role: SpaceRole = "editor" if world.rng.random() < 0.4 else "reader"
     world.model.is_library_changed |= number == LIBRARY
     with world.connection.transaction():
-        if name in given:
+        if name in given and world.rng.random() < 0.7:
             let_out(world.connection, TENANT, number, member)
+            del given[name]
         else:
-            let_in(world.connection, TENANT, number, member)
-    given ^= {name}
+            let_in(world.connection, TENANT, number, member, role)
+            given[name] = role
 
 
 def _join_or_leave(world: Changing) -> None:
