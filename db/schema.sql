@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 31 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 32 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 31) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 32) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -2015,8 +2015,11 @@ BEGIN
             WHEN relname IN ('documents', 'removals') THEN
                 ' AND spaces && (SELECT current_setting(''helix.spaces'', true)::bigint[])'
             WHEN relname = ANY ('{chunks,chunk_terms,document_sources,document_pages,document_tables,'
-                'document_names,document_values,suggested_questions,study_sources,run_files,'
+                'document_names,document_values,suggested_questions,study_sources,'
                 'document_versions,chunk_versions}') THEN by_document
+            WHEN relname = 'run_files' THEN ' AND CASE WHEN document_id IS NULL THEN spaces &&'
+                ' (SELECT current_setting(''helix.spaces'', true)::bigint[]) ELSE '
+                || substr(by_document, 6) || ' END'
             WHEN relname = 'files' THEN ' AND (SELECT min(d.id) FROM documents d WHERE d.tenant_id ='
                 ' files.tenant_id AND d.file_hash = files.content_hash) IS NOT NULL'
             WHEN relname = 'sources' THEN ' AND group_map = ''{}'' AND spaces <@'
@@ -2025,7 +2028,9 @@ BEGIN
                 ' s.id) = (source_entries.tenant_id, source_entries.source_id)) IS NOT NULL'
             WHEN relname = 'loose_objects' THEN ' AND false'
             WHEN relname = 'runs' THEN ' AND (kind = ''study'' OR EXISTS (SELECT FROM run_files f'
-                ' WHERE f.tenant_id = runs.tenant_id AND f.run_id = runs.id))'
+                ' WHERE f.tenant_id = runs.tenant_id AND f.run_id = runs.id) OR CASE'
+                ' WHEN kind = ANY (''{url,crawl}'') THEN (options -> ''space'')::bigint = ANY'
+                ' ((SELECT current_setting(''helix.spaces'', true))::bigint[]) ELSE false END)'
             WHEN relname = 'study_items' THEN ' AND item_is_readable(id)'
             WHEN relname = 'message_events' THEN ' AND are_readable((SELECT m.document_ids FROM'
                 ' messages m WHERE (m.tenant_id, m.conversation_id, m.id) = (message_events.tenant_id,'

@@ -14,6 +14,8 @@ from helix.library.runs import create_run, find_open_run
 from helix.storage.connections import Connected
 from helix.storage.statements import uploads as sql
 
+APART = "#space-"
+"""Between a page's address and its space, in the source_uri of what comes into some spaces alone."""
 _MAX_URL = 2000
 
 
@@ -40,6 +42,11 @@ def start_import(
     return find_open_run(connection, key, tenant) or create_run(
         connection, kind, options, key, tenant=tenant
     )
+
+
+def apart(url: str, space: int, number: int = 1) -> str:
+    """The source_uri of a page as a document of a space; it opens as the page's address does."""
+    return f"{url}{APART}{space}" + (f"-{number}" if number > 1 else "")
 
 
 def is_web(source_uri: str) -> bool:

@@ -146,6 +146,8 @@ NEEDED: Mapping[Route, KeyScope | None] = {
 IN_SPACES: frozenset[Route] = frozenset((
     ("POST", "/v1/documents"),
     ("POST", "/v1/documents/samples"),
+    ("POST", "/v1/documents/url"),
+    ("POST", "/v1/documents/crawl"),
     ("POST", "/v1/documents/batch"),
     ("POST", "/v1/documents/metadata"),
     ("PATCH", "/v1/documents/{document_id}"),

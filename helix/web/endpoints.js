@@ -19,7 +19,7 @@ export const ENDPOINTS = {
     "reads": ["run_id", "documents[].duplicate", "refused[].name", "refused[].reason"]
   },
   "POST /v1/documents/samples": { "query": ["space"], "reads": ["run_id", "documents[].duplicate"] },
-  "POST /v1/documents/url": { "body": ["url", "tags"], "reads": ["run_id"] },
+  "POST /v1/documents/url": { "query": ["space"], "body": ["url", "tags"], "reads": ["run_id"] },
   "POST /v1/documents/crawl": {
     "body": ["url", "pages", "prefix", "files", "tags"], "reads": ["run_id"]
   },

@@ -32,6 +32,7 @@ from helix.library.metadata import give_metadata
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
 from helix.library.source_entries import SOURCE
+from helix.library.web_imports import is_web
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
@@ -149,9 +150,11 @@ class FileIngestion:
     async def _as_stored(self, file: FileRow) -> FileRow:
         """The file as a source of the document that its bytes are already; mostly as it is.
 
-        What a source has is its own document, which that source alone changes and removes.
+        What a source has is its own document, which that source alone changes and removes, and so
+        is a page that comes into a space: the same bytes may be kept from who brings it in.
         """
-        if file.source_uri.startswith(SOURCE):
+        is_page_of_space = file.spaces is not None and is_web(file.source_uri)
+        if file.source_uri.startswith(SOURCE) or is_page_of_space:
             return file
         own = (file.tenant, file.source_uri, file.content_hash)
         source_uri = await self._database(source_of_same_bytes, *own)

@@ -240,6 +240,7 @@ def add_files_to_run(
                     content_hash=file.content_hash,
                     file_hash=file.content_hash if file.media else None,
                     keep_file=keep_files,
+                    document_id=file.document_id,
                     origin=file.origin or {},
                     tags=None if tags is None else tuple(tags),
                     metadata=file.metadata,

@@ -19,7 +19,7 @@ class PlannedFile:
     """A file looked at: its bytes where it is to be read, else its outcome.
 
     ``reason`` says why it cannot be read, ``metadata`` is what came beside it, ``spaces`` are those
-    of this file, where they are not the run's.
+    of this file, where they are not the run's, ``document_id`` the document that it is known to be.
     """
 
     source_uri: str
@@ -32,6 +32,7 @@ class PlannedFile:
     unchanged: bool = False
     metadata: Mapping[str, Any] | None = None
     spaces: tuple[int, ...] | None = None
+    document_id: int | None = None
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def test_a_conversation_is_followed_until_its_reader_is_signed_out(
         row.get_by_role("link").focus()
         row.get_by_role("button", name="Share How many").click()
         dialog = ada.get_by_role("dialog", name="Share this conversation")
-        dialog.get_by_label("Everyone in default").check()
+        dialog.get_by_label("Every member").check()
         assert serious(ada) == []
         ada.keyboard.press("Enter")
         expect(dialog.get_by_role("button", name="Stop sharing")).to_be_visible()

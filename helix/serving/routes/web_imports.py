@@ -14,7 +14,7 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Row
 from helix.library.pagination import check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller, OtherSpace
+from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.storage_quota import check_quota
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
@@ -67,7 +67,10 @@ _OFF: dict[int | str, Row] = {403: {"description": "HELIX_WEB_IMPORTS=0: this se
 
 @router.post("/documents/url", summary="Bring in a web page", status_code=202, responses=_OFF)
 async def import_page(caller: CurrentCaller, page: PageImport) -> Row:
-    """Start a run that fetches and reads one page; the one under way for this URL, if there is."""
+    """Start a run that fetches and reads one page; the one under way for this URL, if there is.
+
+    It stands in the space that the address names, or in the first that one may edit.
+    """
     caller = caller.for_tenant(page.tenant_id)
     options: Row = {"url": web_address(page.url)}
     if title := check_text("title", page.title or "", 500):
@@ -93,9 +96,11 @@ async def _started(
         options["tags"] = checked_tags(asked.tags)
     if asked.metadata:
         options["metadata"] = checked_metadata(asked.metadata)
-    library, settings = caller.library, caller.services.settings
-    if library.reach.spaces is not None:  # what comes from an address may be another's already
-        raise OtherSpace("web pages come into the whole library: bring them in as who reads all")
+    if (space := caller.writable_space()) is not None:
+        options["space"] = space
+    if caller.edits is not None:  # what comes from an address may be another's already
+        options["edits"] = list(caller.edits)
+    library, settings = caller.library.whole, caller.services.settings
 
     def start(connection: Connected) -> int:
         check_quota(connection, settings, library.tenant, more=1)

@@ -85,13 +85,18 @@ SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = ANY(%(ids)s::bigi
     AND spaces <@ %(edits)s::bigint[]
 """
 
-# A run that has a file of any other document, or of none as yet, is not theirs to stop.
+# A run that has a file of any other document, or of none as yet, is not theirs to stop: but that
+# brings pages of the web into a space, and such a file that is to stand there.
 OTHERS_RUN = """
 SELECT EXISTS (
+    SELECT FROM runs WHERE tenant_id = %(tenant)s AND id = %(run)s AND CASE
+        WHEN kind = ANY('{url,crawl}') THEN (options -> 'space')::bigint <> ALL(%(edits)s::bigint[])
+        ELSE false END)
+OR EXISTS (
     SELECT FROM run_files f
     LEFT JOIN documents d ON (d.tenant_id, d.id) = (f.tenant_id, f.document_id)
     WHERE f.tenant_id = %(tenant)s AND f.run_id = %(run)s
-        AND (d.spaces <@ %(edits)s::bigint[]) IS NOT TRUE) AS others
+        AND (coalesce(d.spaces, f.spaces) <@ %(edits)s::bigint[]) IS NOT TRUE) AS others
 """
 
 # A member of the tenant by their address, or a group by its name; nothing where there is none.

@@ -9,7 +9,7 @@ from helix.storage.statements import compose
 # already.
 AGAIN = compose(
     """
-SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status,
+SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status, d.spaces,
        (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
         WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
         ORDER BY f.run_id DESC LIMIT 1) AS run_id,

@@ -6,9 +6,8 @@ import { addFiles, addSamples } from "./intake.js";
 
 const LINK = /^https?:\/\/\S+$/i;
 
-// The web's pages come into the library: what has an address may be another's already.
 export function Add({ tags, web: allowed, empty, space }) {
-  const web = allowed !== false && !space;
+  const web = allowed !== false;
   const [error, setError] = useState("");
   const chooser = useRef(null);
   usePasted({

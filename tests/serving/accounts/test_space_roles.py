@@ -19,6 +19,11 @@ WRITES = [
     route for route, scope in NEEDED.items() if scope in ("write", "admin") and route[0] != "GET"
 ]
 
+BRING_IN = {
+    ("POST", f"/v1/documents{kind}") for kind in ("", "/samples", "/url", "/crawl")
+}  # fmt: skip
+"""Routes that change no document that there is."""
+
 
 @dataclass
 class Team:
@@ -94,7 +99,7 @@ def test_an_editor_of_a_space_changes_the_documents_of_it_alone(team: Team) -> N
     for document in ("library", "both", "lab"):
         for route in elsewhere:
             assert _sent(team, team.cat, route, document).status_code == 403, route
-        for route in IN_SPACES - {("POST", "/v1/documents"), ("POST", "/v1/documents/samples")}:
+        for route in IN_SPACES - BRING_IN:
             told = _sent(team, team.cat, route, document)
             if route[1] == "/v1/documents/batch":
                 told = told.json()
@@ -135,6 +140,25 @@ def test_an_editor_of_a_space_adds_changes_and_removes_its_documents(team: Team)
     for space in ("library", "0"):
         assert upload(cat, b"More words.", "more.txt", space=space).status_code == 403
     assert cat.delete(f"/v1/documents/{new}").status_code == 204
+
+
+def test_an_editor_of_a_space_brings_pages_of_the_web_into_it_alone(team: Team) -> None:
+    team.give("editor")
+    team.give("reader", space="lab")
+    for route in ("url", "crawl"):
+        sent = {"url": f"https://example.com/{route}"}
+        at = f"/v1/documents/{route}"
+        run = team.cat.post(at, json=sent).json()["run_id"]
+        assert team.cat.get(f"/v1/runs/{run}").json()["url"] == sent["url"]
+        for space in ("library", "lab"):
+            told = team.cat.post(at, json=sent, params={"space": team.spaces[space]})
+            assert told.status_code == 403, told.text
+        assert team.cat.post(f"/v1/runs/{run}/cancel").status_code == 200
+        into_lab = team.ada.post(at, json=sent, params={"space": team.spaces["lab"]}).json()
+        assert team.cat.get(f"/v1/runs/{into_lab['run_id']}").status_code == 200  # as its reader
+        assert team.cat.post(f"/v1/runs/{into_lab['run_id']}/cancel").status_code == 403
+        everywhere = team.ada.post(at, json={**sent, "url": "https://example.com/"}).json()
+        assert team.cat.get(f"/v1/runs/{everywhere['run_id']}").status_code == 404
 
 
 def _spaces(team: Team, document: int) -> Any:

@@ -229,8 +229,6 @@ def test_who_reads_some_spaces_makes_and_changes_none(spaces: Spaces) -> None:
     hidden = spaces.send("library", "POST", "/v1/spaces/0/documents",
                          json={"add": [spaces.secret.document]}).json()  # fmt: skip
     assert "there is no document" in hidden["documents"][0]["error"]
-    page = {"url": "https://example.com/"}
-    assert spaces.send("board", "POST", "/v1/documents/url", json=page).status_code == 403
 
 
 def test_spaces_are_made_changed_listed_and_deleted(spaces: Spaces) -> None:

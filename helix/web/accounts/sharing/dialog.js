@@ -40,7 +40,8 @@ async function load(conversation, message) {
     ...others.map(({ id, name, email }) => ({ kind: "people", id, name: name || email, hint: name ? email : "" })),
   ];
   const share = shares.find(({ message_id: of }) => of === message) ?? null;
-  return { known: { tenant: who.tenant, readers: known }, share, days };
+  const tenant = who.tenants.length > 1 ? who.tenant : ""; // whoever knows one alone knows no name of it
+  return { known: { tenant, readers: known }, share, days };
 }
 
 const chosenOf = (share) => new Set([...(share?.groups ?? []).map(({ id }) => `groups ${id}`), ...(share?.people ?? []).map(({ id }) => `people ${id}`)]);
@@ -81,7 +82,7 @@ function Readers({ known, share, conversation, message, onDone, onClose }) {
   });
   const shown = known.readers.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted.trim().toLowerCase()));
   return html`<form class="form" onSubmit=${save}>
-    <${Check} on=${everyone} onChange=${setEveryone}>Everyone in ${known.tenant}</>
+    <${Check} on=${everyone} onChange=${setEveryone}>${known.tenant ? `Everyone in ${known.tenant}` : "Every member"}</>
     ${known.readers.length > MANY && html`<label class="field">Find people and groups <input value=${wanted} onInput=${(event) => setWanted(event.target.value)} autocomplete="off" /></label>`}
     ${known.readers.length > 0 && html`<fieldset class="choices" disabled=${everyone}><legend>People and groups</legend>
       <div role="group" aria-label="People and groups" tabindex=${shown.length > MANY ? 0 : undefined} style=${{ maxHeight: "13rem", overflowY: "auto", width: "100%" }}>
