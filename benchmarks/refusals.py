@@ -1,4 +1,4 @@
-"""Refusals: whether a clock tells an id that never was from one that may not be read.
+"""Refusals: can a clock tell an id that never was from one that may not be read?
 
 One application in this process, and readers who may read less than there is. Each route is asked in
 pairs, by an id that was never given out and by one of something kept from the reader, in an order
@@ -31,7 +31,7 @@ FARTHEST = 0.05
 RESAMPLED = 1_000
 Ids = Mapping[str, Any]
 Request = tuple[str, str, Callable[[Ids], tuple[str, Any]]]
-"""Who asks, the method, and the path with the body by the ids of one thing."""
+"""The asker, the method, and the path with the body by the ids of one thing."""
 
 _BOX = "left=72&top=72&right=90&bottom=90"
 _ASKED = "Who keeps the register?"
@@ -98,7 +98,7 @@ class Paired:
 
 
 def auc(first: list[float], second: list[float]) -> float:
-    """How often one of ``second`` is larger than one of ``first``; half where they are equal."""
+    """The share of pairs in which ``second`` is larger; half of those that are equal."""
     ordered = np.sort(first)
     below = np.searchsorted(ordered, second, "left") + np.searchsorted(ordered, second, "right")
     return float(below.mean() / (2 * len(ordered)))

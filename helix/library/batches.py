@@ -123,9 +123,7 @@ async def reread_documents(library: Library, ids: Sequence[int], web_imports: bo
     kept_from = await _kept_from(library, ids)
     read = [number for number in ids if number not in kept_from]
     rereading = await library.whole.change(
-        lambda connection: reread_all(
-            connection, read, library.tenant, web_imports, library.reach.edits
-        )
+        lambda connection: reread_all(connection, read, library.tenant, web_imports, library.reach)
     )
     problems = {**rereading.problems, **kept_from}
     errors = {number: problems.get(number) for number in ids}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from psycopg.rows import dict_row
 
-from helix.domain.scope import Spaces
+from helix.domain.scope import WHOLE, Reach
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.documents import no_document
@@ -46,12 +46,12 @@ def reread(connection: Connected, document_id: int, tenant: str) -> int:
 
 def reread_all(
     connection: Connected, document_ids: Sequence[int], tenant: str, web_imports: bool,
-    edits: Spaces = None,
+    reach: Reach = WHOLE,
 ) -> Rereading:  # fmt: skip
     """One run for all kept bytes, one for all pages of the web; in the caller's transaction.
 
     Without ``web_imports`` a page of the web is a problem, unless its bytes are kept. Whoever
-    ``edits`` some spaces alone has a run for each that pages stand in, which its readers see.
+    edits some spaces alone has a run for each that pages stand in, which its readers see.
     """
     rows = _documents(connection, document_ids, tenant)
     pages = [row for row in rows if is_web(row["source_uri"])]
@@ -60,23 +60,23 @@ def reread_all(
     unknown = set(document_ids) - {row["id"] for row in rows}
     rereading.problems.update((number, no_document(number)) for number in unknown)
     if pages and web_imports:
-        rereading.runs.update(_start_pages(connection, pages, tenant, edits))
+        rereading.runs.update(_start_pages(connection, pages, tenant, reach))
     elif pages:
         rereading.problems.update((row["id"], WebImportsOff()) for row in pages)
     return rereading
 
 
 def _start_pages(
-    connection: Connected, pages: Sequence[Row], tenant: str, edits: Spaces
+    connection: Connected, pages: Sequence[Row], tenant: str, reach: Reach
 ) -> Iterator[int]:
     by_space: dict[int | None, list[str]] = {}
     for row in pages:
-        space = None if edits is None else min(row["spaces"])
+        space = None if reach.edits is None else min(row["spaces"])
         by_space.setdefault(space, []).append(row["source_uri"])
     for space, urls in by_space.items():
         options: Row = {"url": urls[0]} if len(urls) == 1 else {"urls": urls}
-        if edits is not None:
-            options |= {"space": space, "edits": list(edits)}
+        if reach.edits is not None:
+            options |= {"space": space, "edits": list(reach.edits), "by": reach.owner}
         yield start_import(connection, "url", options, tenant)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psycopg.errors import CheckViolation, UniqueViolation
 from psycopg.rows import class_row
 
-from helix.domain.scope import LIBRARY_SPACE, Spaces
+from helix.domain.scope import LIBRARY_SPACE, Spaces, within_both
 from helix.errors import BadRequest
 from helix.library.errors import Conflict, NotFound
 from helix.library.pagination import check_text
@@ -249,6 +249,14 @@ def role_of(connection: Connected, tenant: str, space: int, who: Member) -> Spac
     values = {"tenant": tenant, "id": space, **who.values()}
     row = connection.execute(sql.ROLE_OF_MEMBER, values).fetchone()
     return None if row is None else row[0]
+
+
+def editable_now(connection: Connected, tenant: str, owner: str, spaces: Spaces) -> Spaces:
+    """The part of ``spaces`` that ``owner``, as ``Reach`` names one, may still change."""
+    kind, _, number = owner.partition(":")
+    values = {"tenant": tenant, "person": None, "key": None} | {kind: int(number)}
+    row = connection.execute(sql.EDITABLE_NOW, values).fetchone()
+    return within_both(spaces, () if row is None else row[0])
 
 
 def is_editor(connection: Connected, tenant: str, space: int, person_id: int) -> bool:

@@ -15,7 +15,7 @@ from helix.storage.connections import Connected
 from helix.storage.statements import uploads as sql
 
 APART = "#space-"
-"""Between a page's address and its space, in the source_uri of what comes into some spaces alone."""
+"""Between a page's address and its space: the source_uri of what comes into some alone."""
 _MAX_URL = 2000
 
 

@@ -14,9 +14,10 @@ from itertools import count
 from psycopg.rows import dict_row
 
 from helix.domain.scope import Spaces
+from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.runs import RunRow
-from helix.library.spaces import place_document
+from helix.library.spaces import editable_now, place_document
 from helix.library.web_imports import APART, apart
 from helix.storage.connections import Connected
 from pipelines.crawler.results import StoredPage, StoredPages
@@ -48,18 +49,29 @@ _TAKEN = "SELECT FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(
 GONE = "its document was deleted meanwhile"
 
 
+class RightLost(HelixError):
+    """Whoever asked for the pages may not put them into their space any more."""
+
+    status = 403
+
+    def __init__(self) -> None:
+        super().__init__("whoever asked for this may not put documents into the space any more")
+
+
 @dataclass(frozen=True)
 class PagePlaces:
     """The place of a run's pages: they stand in ``space``, if it names one.
 
     They are compared with documents of the spaces ``edits`` alone; None: with all. ``only`` is the
-    source_uri of the one document that is read again, where its address alone does not say which.
+    source_uri of the one document that is read again, where its address alone does not say which,
+    and ``by`` names who asked, where they may lose the right.
     """
 
     tenant: str
     space: int | None = None
     edits: Spaces = None
     only: str | None = None
+    by: str = ""
 
     @classmethod
     def of(cls, run: RunRow, url: str) -> PagePlaces:
@@ -70,6 +82,7 @@ class PagePlaces:
             space,
             None if edits is None else tuple(edits),
             url if APART in url else None,
+            run.options.get("by") or "",
         )
 
     def stored_pages(self, connection: Connected, site: str, recipe: str) -> StoredPages:
@@ -88,17 +101,32 @@ class PagePlaces:
         return pages.get
 
     def placed(self, connection: Connected, file: PlannedFile) -> tuple[PlannedFile, bool]:
-        """``file`` as the document that it is; True: its labels and metadata may be changed."""
+        """``file`` as the document that it is; True: its labels and metadata may be changed.
+
+        Raises:
+            RightLost: as it says.
+        """
         if self.space is None and self.only is None:
             return file, True
         with connection.transaction():
-            name, row = self._document(connection, file)
-            if row is None:
-                if self.space is None:
-                    return PlannedFile(name, reason=GONE), True
-                return replace(file, source_uri=name, spaces=(self.space,)), True
-            if self.space is not None and not file.reason:
-                place_document(connection, row["id"], tenant=self.tenant, add=[self.space])
+            return self._now(connection)._placed(connection, file)
+
+    def _now(self, connection: Connected) -> PagePlaces:
+        if not self.by:
+            return self
+        edits = editable_now(connection, self.tenant, self.by, self.edits)
+        if edits is not None and self.space not in edits:
+            raise RightLost
+        return replace(self, edits=edits)
+
+    def _placed(self, connection: Connected, file: PlannedFile) -> tuple[PlannedFile, bool]:
+        name, row = self._document(connection, file)
+        if row is None:
+            if self.space is None:
+                return PlannedFile(name, reason=GONE), True
+            return replace(file, source_uri=name, spaces=(self.space,)), True
+        if self.space is not None and not file.reason:
+            place_document(connection, row["id"], tenant=self.tenant, add=[self.space])
         if not row["own"]:
             file = PlannedFile(name, content_hash=file.content_hash, unchanged=True)
         return replace(file, source_uri=name, document_id=row["id"]), bool(row["own"])

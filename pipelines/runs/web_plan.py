@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from helix.errors import BadRequest
-from helix.library.runs import RunRow, set_stage
+from helix.library.runs import RunRow, set_stage, stop_for_fault
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.crawler.fetch import FetchLimits
@@ -24,8 +24,8 @@ from pipelines.crawler.results import (
 from pipelines.crawler.urls import origin_of
 from pipelines.files.recipe import ChunkSizes
 from pipelines.outages import in_database, through_outages
-from pipelines.runs.page_places import PagePlaces
-from pipelines.runs.path_plan import add_files_to_run
+from pipelines.runs.page_places import PagePlaces, RightLost
+from pipelines.runs.path_plan import RunCancelled, add_files_to_run
 from pipelines.runs.planned_files import PlannedFile
 
 
@@ -39,7 +39,11 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
     """
 
     async def add(places: PagePlaces, file: PlannedFile) -> None:
-        file, is_own = await in_database(store, places.placed, file)
+        try:
+            file, is_own = await in_database(store, places.placed, file)
+        except RightLost as lost:
+            await in_database(store, stop_for_fault, run.id, str(lost))
+            raise RunCancelled from lost
         given = run.options if is_own else {}
         await through_outages(
             lambda: asyncio.to_thread(

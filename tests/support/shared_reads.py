@@ -131,7 +131,7 @@ def _conversations(world: World, _: random.Random, reader: Reader) -> int:
 
 
 def _readers(world: World, rng: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Whom a share is for by chance: as it is sent, and as the model has it."""
+    """Readers of a share by chance: as they are sent, and as the model has them."""
     people = {each for each in world.model.people if rng.random() < 0.25}
     groups = {each for each in world.model.groups if rng.random() < 0.25}
     rest = {"everyone": rng.random() < 0.2, "words": rng.random() < 0.3}
@@ -309,4 +309,4 @@ SHARED: list[tuple[float, Read]] = [
     (0.6, _talked), (1, _reread), (0.5, _conversations), (0.7, _shared), (0.8, _reshared),
     (2, _looked), (1, _opened_link), (0.7, _listed_shares), (0.7, _commented), (0.5, _recommented),
 ]  # fmt: skip
-"""What is done with shares, each with how often it is drawn."""
+"""Acts and reads of sharing, each with how often it is drawn."""

@@ -98,7 +98,7 @@ class Sharing:
     shares: dict[str, Shared] = field(default_factory=dict)
 
     def closed_of(self, documents: frozenset[int], email: str | None) -> frozenset[int]:
-        """Those that a person in their browser may not read; nobody may read any."""
+        """The part that a person in their browser may not read; with nobody, all of them."""
         if email is None:
             return documents
         reader = self.model.session_of(email)

@@ -99,7 +99,7 @@ async def _started(
     if (space := caller.writable_space()) is not None:
         options["space"] = space
     if caller.edits is not None:  # what comes from an address may be another's already
-        options["edits"] = list(caller.edits)
+        options |= {"edits": list(caller.edits), "by": caller.owner}
     library, settings = caller.library.whole, caller.services.settings
 
     def start(connection: Connected) -> int:

@@ -171,6 +171,17 @@ SELECT EXISTS (
 # Of a member of the tenant; NULL: all documents.
 READABLE_BY = "SELECT readable_spaces(%(tenant)s, %(person)s, %(role)s, NULL)"
 
+# Whoever asked for a run may change these by now; no row where they may change nothing any more.
+EDITABLE_NOW = """
+SELECT editable_spaces(%(tenant)s, p.id, m.role, k.space_ids)
+FROM (SELECT %(person)s::bigint AS person, %(key)s::bigint AS key) asked
+LEFT JOIN people p ON p.id = asked.person AND p.disabled_at IS NULL
+LEFT JOIN members m ON m.tenant_id = %(tenant)s AND m.person_id = p.id
+LEFT JOIN api_keys k ON k.id = asked.key AND k.tenant_id = %(tenant)s AND k.revoked_at IS NULL
+    AND (k.expires_at IS NULL OR k.expires_at > now())
+WHERE (asked.person IS NULL OR m.role IS NOT NULL) AND (asked.key IS NULL OR k.id IS NOT NULL)
+"""
+
 # By what keys that are limited to them call them.
 IDS = compose(
     "SELECT id, name FROM ({spaces}) s"

@@ -225,6 +225,24 @@ def test_a_page_is_read_again_and_removed_by_who_may_change_it(imports: Imports)
     assert imports.own("library").keys() == {plain}
 
 
+def test_a_run_ends_where_whoever_asked_for_it_may_not_edit_the_space_any_more(
+    imports: Imports,
+) -> None:
+    lost = [imports.ask("board"), imports.ask("two", params={"space": "Lab"})]
+    kept = imports.ask("two", "/docs/a", params={"space": "Board"})
+    with psycopg.connect(imports.url, autocommit=True) as connection:
+        keys = "UPDATE api_keys SET space_ids = %s::bigint[] WHERE space_ids = %s::bigint[]"
+        connection.execute(keys, ([0], [imports.board]))
+        connection.execute(keys, ([imports.board], [imports.board, imports.lab]))
+    imports.work()
+    for run in lost:
+        ended = imports.clients["all"].get(f"/v1/runs/{run}").json()
+        assert (ended["status"], ended["counts"]) == ("failed", {})
+        assert "may not put documents into the space any more" in ended["error"]
+    assert imports.clients["two"].get(f"/v1/runs/{kept}").json()["counts"] == {"added": 1}
+    assert len(imports.own("all")) == 1
+
+
 def test_a_page_that_fails_is_told_to_those_of_the_space_alone(imports: Imports) -> None:
     ended = imports.bring("board", "/docs/gone")
     assert ended["counts"] == {"failed": 1} and "404" in ended["files"][0]["reason"]
