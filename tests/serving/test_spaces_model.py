@@ -19,6 +19,8 @@ from tests.support.model_writes import WRITES
 from tests.support.reading_model import Changing
 from tests.support.shared_reads import SHARED
 
+FIRST_CHANGES = 60
+"""Before anything is compared: at first everybody is an owner, and everything is in the library."""
 _logger = logging.getLogger(__name__)
 
 
@@ -35,6 +37,8 @@ def _compare(
 ) -> Counter[str]:  # fmt: skip
     """Comparisons until there are as many, with how many each kind of request made."""
     changing = Changing(world.model, world.connection, rng)
+    for _ in range(FIRST_CHANGES):
+        changing.make()
     weights, kinds = zip(*reads, strict=True)
     done: Counter[str] = Counter()
     while done["triples"] < triples or done["requests"] < requests:

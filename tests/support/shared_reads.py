@@ -19,11 +19,18 @@ _QUESTIONS = ("Who keeps the register of ships?", "What does the harbour master 
 _BESIDE = re.compile(r"\[\d+\]|[\W_]+")
 
 
+def _visitor(world: World, rng: random.Random, reader: Reader) -> Reader:
+    """Somebody in their browser, which alone opens these routes; now and then whoever it was."""
+    browsers = [each for each in world.model.readers if each.kind == "session"]
+    return reader if rng.random() < 0.1 else rng.choice(browsers)
+
+
 # --- conversations
 
 
 def _talked(world: World, rng: random.Random, reader: Reader) -> int:
     """A question about some documents, in a new conversation or in one of the person's own."""
+    reader = _visitor(world, rng, reader)
     sharing = world.sharing
     readable = sorted(world.model.readable(reader))
     if not reader.person or not readable:
@@ -144,6 +151,7 @@ def _readers(world: World, rng: random.Random) -> tuple[dict[str, Any], dict[str
 
 def _shared(world: World, rng: random.Random, reader: Reader) -> int:
     """A conversation or an answer, which is the reader's own or not."""
+    reader = _visitor(world, rng, reader)
     sharing = world.sharing
     own = [each for each in sharing.talks if each.author == reader.person]
     talks = own if own and rng.random() < 0.7 else sharing.talks
@@ -185,6 +193,7 @@ def _is_refused(reader: Reader, told: httpx.Response, allowed: bool) -> bool:
 
 def _reshared(world: World, rng: random.Random, reader: Reader) -> int:
     """For others from now on, for nobody any more, or with a link that anybody may open."""
+    reader = _visitor(world, rng, reader)
     share = _some_share(world, rng)
     if share is None:
         return 0
@@ -211,6 +220,7 @@ def _reshared(world: World, rng: random.Random, reader: Reader) -> int:
 
 def _looked(world: World, rng: random.Random, reader: Reader) -> int:
     """A share as its reader sees it: which answers, which sources, how many others, comments."""
+    reader = _visitor(world, rng, reader)
     share = _some_share(world, rng)
     if share is None:
         return 0
@@ -255,7 +265,8 @@ def _opened_link(world: World, rng: random.Random, _: Reader) -> int:
     return 1 + _check_seen(world, share, None, told.json())
 
 
-def _listed_shares(world: World, _: random.Random, reader: Reader) -> int:
+def _listed_shares(world: World, rng: random.Random, reader: Reader) -> int:
+    reader = _visitor(world, rng, reader)
     shares = world.sharing.shares.values()
     with_me, mine = world.get(reader, "/v1/shared"), world.get(reader, "/v1/shares")
     if reader.kind != "session":
@@ -274,6 +285,7 @@ def _listed_shares(world: World, _: random.Random, reader: Reader) -> int:
 
 def _commented(world: World, rng: random.Random, reader: Reader) -> int:
     """By whoever may open a share, on a message that it is of."""
+    reader = _visitor(world, rng, reader)
     share = _some_share(world, rng)
     if share is None or not share.talk.messages or len(share.comments) > 20:
         return 0
@@ -287,9 +299,11 @@ def _commented(world: World, rng: random.Random, reader: Reader) -> int:
 
 def _recommented(world: World, rng: random.Random, reader: Reader) -> int:
     """Changed by who wrote it, deleted by them or by who shares it, at its own share alone."""
-    share = _some_share(world, rng)
-    if share is None or not share.comments:
+    reader = _visitor(world, rng, reader)
+    commented = [each for each in world.sharing.shares.values() if each.comments]
+    if not commented:
         return 0
+    share = rng.choice(commented)
     number, (author, _) = rng.choice(list(share.comments.items()))
     at = share if rng.random() < 0.8 else (_some_share(world, rng) or share)
     person = world.model.people.get(reader.person)
