@@ -19,7 +19,7 @@ from tests.support.model_writes import WRITES
 from tests.support.reading_model import Changing
 from tests.support.shared_reads import SHARED
 
-FIRST_CHANGES = 60
+FIRST_CHANGES = 200
 """Before anything is compared: at first everybody is an owner, and everything is in the library."""
 _logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def _compare(
 @pytest.mark.parametrize(
     ("world", "triples", "requests"),
     [
-        (60, 3_000, 300),
+        (60, 3_000, 500),
         pytest.param(400, 1_000_000, 3_000, marks=[pytest.mark.soak, pytest.mark.timeout(14_400)]),
     ],
     indirect=["world"],

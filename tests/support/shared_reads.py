@@ -321,6 +321,6 @@ def _recommented(world: World, rng: random.Random, reader: Reader) -> int:
 
 SHARED: list[tuple[float, Read]] = [
     (0.6, _talked), (1, _reread), (0.5, _conversations), (0.7, _shared), (0.8, _reshared),
-    (2, _looked), (1, _opened_link), (0.7, _listed_shares), (0.7, _commented), (0.5, _recommented),
+    (4, _looked), (1, _opened_link), (0.7, _listed_shares), (0.7, _commented), (0.5, _recommented),
 ]  # fmt: skip
 """Acts and reads of sharing, each with how often it is drawn."""
