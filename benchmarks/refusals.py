@@ -37,6 +37,11 @@ _BOX = "left=72&top=72&right=90&bottom=90"
 _ASKED = "Who keeps the register?"
 
 
+def _fetch(chunk: int) -> dict[str, Any]:
+    called = {"name": "fetch", "arguments": {"id": str(chunk)}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+
+
 def _get(template: str) -> Callable[[Ids], tuple[str, Any]]:
     return lambda ids: (template.format(**ids), None)
 
@@ -58,6 +63,7 @@ ROUTES: dict[str, Request] = {
         lambda ids: ("/v1/query", {"question": _ASKED, "document_ids": [ids["document"]]}),
     ),
     "chunk": ("key", "GET", _get("/v1/chunks/{chunk}")),
+    "chunk by MCP": ("key", "POST", lambda ids: ("/mcp", _fetch(ids["chunk"]))),
     "run": ("key", "GET", _get("/v1/runs/{run}")),
     "its events": ("key", "GET", _get("/v1/runs/{run}/events")),
     "source": ("key", "GET", _get("/v1/sources/{source}")),

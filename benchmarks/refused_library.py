@@ -183,4 +183,6 @@ async def readers(client: httpx.AsyncClient, url: str) -> dict[str, dict[str, st
     told.raise_for_status()
     cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     client.cookies.clear()  # for the key's requests have none
-    return {"key": {"Authorization": f"Bearer {key}"}, "person": {**origin, "Cookie": cookie}}
+    streams = "application/json, text/event-stream"  # for MCP
+    bearer = {"Authorization": f"Bearer {key}", "Accept": streams}
+    return {"key": bearer, "person": {**origin, "Cookie": cookie}}

@@ -27,6 +27,7 @@ from helix.errors import HelixError
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
 from helix.library.keys import KeyAccess, KeyScope
+from helix.library.refusal_pace import paced
 from helix.protocols import mcp_tools
 from helix.protocols.mcp_visitor import visitor
 from helix.settings.prompts import prompt
@@ -134,7 +135,8 @@ def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P,
         if not visitor.get().may(scope):
             raise ToolError(f"this API key lacks the scope {scope}: `helix keys set` adds it")
         try:
-            return await work(*arguments, **keywords)
+            async with paced():
+                return await work(*arguments, **keywords)
         except HelixError as error:
             raise ToolError(str(error).replace(_LISTED_BY, "list_documents")) from error
         except HTTPException as error:  # no place, or a limit is reached
@@ -147,7 +149,8 @@ async def _document(document_id: str) -> str:
     if not visitor.get().may("read"):
         raise ResourceError("this API key lacks the scope read")
     try:
-        return (await mcp_tools.fetch(f"document:{document_id}")).text
+        async with paced():
+            return (await mcp_tools.fetch(f"document:{document_id}")).text
     except NotFound as error:
         raise ResourceNotFoundError(str(error)) from error
     except HelixError as error:

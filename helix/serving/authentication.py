@@ -24,6 +24,7 @@ from helix.library.audit import NOBODY
 from helix.library.keys import KEY_SCOPES, ROLE_SCOPES, KeyScope, access_of_key
 from helix.library.people.browser_sessions import SessionAccess
 from helix.library.people.invitations import SIGN_IN_PAGE
+from helix.library.refusal_pace import paced
 from helix.library.spaces import space_of
 from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
@@ -352,14 +353,15 @@ class ApiRoute(APIRoute):
         in_spaces = all((method, self.path) in IN_SPACES for method in self.methods or ())
 
         async def authenticated(request: Request) -> Response:
-            await authenticate(request, scope, public, in_spaces)
-            if any("\0" in str(value) for value in request.path_params.values()):
-                raise BadRequest("the address holds a null character, which no id has")
-            if limit is not None:
-                reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
-                too_long = HTTPException(400, reason, {"Connection": "close"})
-                request = limit_body(request, limit, too_long)
-            return await handler(request)
+            async with paced(request.state.services.settings.auth != "off"):
+                await authenticate(request, scope, public, in_spaces)
+                if any("\0" in str(value) for value in request.path_params.values()):
+                    raise BadRequest("the address holds a null character, which no id has")
+                if limit is not None:
+                    reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
+                    too_long = HTTPException(400, reason, {"Connection": "close"})
+                    request = limit_body(request, limit, too_long)
+                return await handler(request)
 
         return authenticated
 

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 
 from helix.library.access import Connected
 from helix.library.people.browser_sessions import SessionAccess
+from helix.library.refusal_pace import paced
 from helix.overload.entry import asker
 from helix.overload.limits import limit_body
 from helix.services import Services
@@ -32,12 +33,13 @@ class PersonRoute(APIRoute):
         needed = needed_standing(self.methods or (), self.path)
 
         async def admitted(request: Request) -> Response:
-            if needed == "anybody":
-                asker(request).check_rate()
-            else:
-                _check(request, await authenticate(request, None), owner=needed == "owner")
-            too_long = HTTPException(413, "the body is larger than 64 kB, the limit")
-            response = await handler(limit_body(request, _MOST_BYTES, too_long))
+            async with paced():
+                if needed == "anybody":
+                    asker(request).check_rate()
+                else:
+                    _check(request, await authenticate(request, None), owner=needed == "owner")
+                too_long = HTTPException(413, "the body is larger than 64 kB, the limit")
+                response = await handler(limit_body(request, _MOST_BYTES, too_long))
             response.headers["Cache-Control"] = "no-store"
             return response
 
