@@ -61,6 +61,7 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
     _make(ada)
 
     _give(ada)
+    expect(bob.get_by_role("button", name="Space: ")).to_be_visible()  # his page was told of it
     bob.get_by_role("link", name="Library", exact=True).click()
     document = bob.get_by_role("link", name="Minutes", exact=True)
     expect(document).to_be_visible()
