@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,8 @@ def server(tmp_path: Path) -> Iterator[DavServer]:
     (handbook / "Board ü").mkdir(parents=True)
     (handbook / "one.md").write_text("The pump is red.")
     (handbook / "Board ü" / "two.md").write_text("The pump is dear.")
+    for file in handbook.rglob("*.md"):
+        os.utime(file, (1_700_000_000,) * 2)  # what was just changed may change within its second
     with dav_server(tmp_path / "cloud") as running:
         running.owned = "/files/anna/"
         yield running
