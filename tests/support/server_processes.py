@@ -34,7 +34,7 @@ def served(log: Path, *command: str, **values: str) -> Iterator[Service]:
             assert process.poll() is None, log.read_text()
             return _LISTENING.search(log.read_text()) is not None
 
-        assert eventually(listening, 60), log.read_text()
+        assert eventually(listening, 300), log.read_text()
         found = _LISTENING.search(log.read_text())
         assert found is not None
         yield Service(found[1], process, log)

@@ -23,6 +23,9 @@ from helix.storage.statements import removals as sql
 if TYPE_CHECKING:
     from helix.settings import Settings
 
+_CLEARS_SAMPLES = 180_000
+"""The version of Postgres from which the owner of a table may clear its samples."""
+
 Json = dict[str, Any]
 
 
@@ -68,12 +71,30 @@ async def erase_document(
 def _sweep(store: LibraryStore, settings: Settings) -> None:
     with store.connection() as connection:
         forget_removed(connection)
-        connection.execute(sql.SAMPLES_ANEW)
+        _take_samples_anew(connection)
     if settings.files:
         from helix.storage.file_moves import delete_loose_objects
 
         while delete_loose_objects(store, settings.files):
             continue
+
+
+def _take_samples_anew(connection: Connected) -> None:
+    """Have the planner's samples be of what is there now, of an empty table none."""
+    is_superuser = connection.info.parameter_status("is_superuser") == "on"
+    clearing = clearing_of(connection.info.server_version, is_superuser)
+    with connection.transaction():
+        connection.execute(sql.HOLD_SAMPLES)
+        if clearing:
+            connection.execute(clearing)
+        connection.execute(sql.SAMPLES_ANEW)
+
+
+def clearing_of(version: int, is_superuser: bool) -> str | None:
+    """The statement that clears samples in Postgres of this version; None: its owner may not."""
+    if version >= _CLEARS_SAMPLES:
+        return sql.CLEAR_SAMPLES
+    return sql.DELETE_SAMPLES if is_superuser else None
 
 
 def _record(connection: Connected, tenant: str, removal: Row, settings: Settings) -> Json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helix.storage.statements import compose
+
 # Where its spaces may be read: to others it never was.
 REMOVAL = """
 SELECT document_id, added_at, removed_at, text_sha256, file_sha256, characters, counts
@@ -53,8 +55,43 @@ VALUES (%(file)s, %(made_at)s, now() + make_interval(days => %(days)s::int))
 # By whoever deleted the file.
 BACKUP_GONE = "UPDATE backups SET gone_at = now() WHERE file = %s AND gone_at IS NULL"
 
-# The planner's samples of columns have words too.
-SAMPLES_ANEW = """
-ANALYZE documents, chunks, document_names, document_values, document_tables, suggested_questions,
-    study_items, study_sources, answers, messages, message_events, run_files, files
+# What has words of documents, or of what was said of them.
+_WITH_WORDS = """
+documents, chunks, document_names, document_values, document_tables, document_pages,
+document_sources, document_versions, chunk_versions, suggested_questions, study_sets, study_items,
+study_sources, answers, feedback, messages, message_events, run_files, files, source_entries
 """
+
+# In one order, so that two erasures never wait for each other.
+HOLD_SAMPLES = compose("LOCK TABLE {tables} IN SHARE UPDATE EXCLUSIVE MODE", tables=_WITH_WORDS)
+
+# The tables and their indexes, by name.
+_SAMPLED = compose(
+    """
+SELECT c.oid FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+WHERE coalesce(i.indrelid, c.oid) = ANY (
+    SELECT trim(name)::regclass FROM string_to_table($names${tables}$names$, ',') name)
+""",
+    tables=_WITH_WORDS,
+)
+
+# Of a table that is empty, ANALYZE keeps the samples that it had. From Postgres 18 on its owner may
+# clear them.
+CLEAR_SAMPLES = compose(
+    """
+SELECT pg_clear_attribute_stats(s.schemaname, s.tablename, s.attname, s.inherited) FROM pg_stats s
+WHERE (quote_ident(s.schemaname) || '.' || quote_ident(s.tablename))::regclass IN ({sampled})
+""",
+    sampled=_SAMPLED,
+)
+
+# Before, only a superuser may delete them.
+DELETE_SAMPLES = compose(
+    """
+DELETE FROM pg_statistic WHERE starelid IN ({sampled})
+""",
+    sampled=_SAMPLED,
+)
+
+# The planner's samples of columns have words too.
+SAMPLES_ANEW = compose("ANALYZE {tables}", tables=_WITH_WORDS)

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from psycopg import sql as composed
 
+from helix.conversations.receipts.document_erasure import clearing_of
 from helix.storage.connections import Connections
 from helix.storage.file_moves import move_next_file
 from helix.storage.tenant_connections import TenantConnections
@@ -48,6 +49,17 @@ EXPECTED = {
 _SUGGESTED = """
 INSERT INTO suggested_questions (document_id, question, is_supported, library)
 VALUES (%s, %s, true, '') RETURNING 1
+"""
+_PLANTED = """
+WITH planted AS (INSERT INTO documents (title, source_uri, content_hash)
+    SELECT 'The zyxquorv ' || n, 'zyxquorv/' || n, '' FROM generate_series(1, 3) n
+    RETURNING id, title)
+INSERT INTO suggested_questions (document_id, question, is_supported, library)
+SELECT id, 'What is ' || title, true, '' FROM planted RETURNING 1
+"""
+_SAMPLED = """
+SELECT tablename, attname FROM pg_stats
+WHERE histogram_bounds::text ~ 'zyxquorv' ORDER BY 1, 2
 """
 _TABLES = """
 SELECT table_schema, table_name FROM information_schema.tables
@@ -107,11 +119,11 @@ def brought_in(client: httpx.Client, name: str, data: bytes, **fields: str) -> i
 
 
 def planted(client: httpx.Client, url: str) -> dict[str, Any]:
-    """A document with the word, and one of each thing that may have words of a document."""
-    stays = brought_in(client, "bergen.md", OTHER.encode(), metadata=json.dumps({"goods": "oil"}))
-    asked = "How many barrels of oil were stored at the depot in Bergen?"
-    assert "12 barrels" in ask(client, begun(client), question=asked, stream=True).text
-    rows(url, _SUGGESTED, stays, asked)
+    """A document with the word, and one of each thing that may have words of a document.
+
+    Most tables have rows of that document alone, and are empty once it is erased.
+    """
+    brought_in(client, "bergen.md", OTHER.encode())
     document = brought_in(
         client, f"{WORD}.md", DOCUMENT.encode(), metadata=json.dumps({"goods": WORD})
     )
@@ -125,7 +137,6 @@ def planted(client: httpx.Client, url: str) -> dict[str, Any]:
     streamed = ask(client, conversation, question="What does a crate weigh?", stream=True)
     assert WORD in streamed.text
     made = study_set(client, document)
-    study_set(client, stays)
     rows(url, _SUGGESTED, document, f"How heavy is {WORD}?")  # unasked, none costs money here
     return {"document": document, "answer": answer["answer_id"], "agent": agent["answer_id"],
             "conversation": conversation, "study": made["id"]}  # fmt: skip
@@ -170,7 +181,7 @@ def test_no_word_of_an_erased_document_is_anywhere(
 
 
 def study_set(client: httpx.Client, document: int) -> dict[str, Any]:
-    """Cards of a document: of a table that is emptied the planner's samples would stay."""
+    """Cards of a document."""
     asked = {"kind": "cards", "count": 5, "document_ids": [document]}
     made = client.post("/v1/study", json=asked).json()
     done = lambda: client.get(f"/v1/study/{made['id']}").json()["status"] == "done"  # noqa: E731
@@ -244,6 +255,23 @@ def record_holds(
         "embedding_cache", "run_files",
     }  # fmt: skip
     assert proof["remaining"] == {"backups": []} and "names" not in proof
+
+
+@pytest.mark.parametrize("version", [160_010, 180_004])
+def test_the_samples_of_an_emptied_table_go(database_url: str, version: int) -> None:
+    """Of a library whose one document was erased; each way, as the version of Postgres has it."""
+    clearing = clearing_of(version, is_superuser=version < 180_000)
+    assert clearing and clearing_of(160_010, is_superuser=False) is None
+    rows(database_url, _PLANTED)
+    analyze(database_url)
+    sampled = rows(database_url, _SAMPLED)
+    assert {("documents", "title"), ("suggested_questions", "question")} <= set(sampled)
+    rows(database_url, "DELETE FROM documents RETURNING 1")
+    analyze(database_url)
+    assert rows(database_url, _SAMPLED) == sampled, "ANALYZE keeps them"
+    with psycopg.connect(database_url) as connection:
+        connection.execute(clearing)
+    assert found_in(database_url, WORD) == set()
 
 
 def test_an_image_of_a_page_goes(service: Service, module_database_url: str) -> None:
