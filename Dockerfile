@@ -10,6 +10,10 @@ COPY samples samples
 RUN /venv/bin/pip install --no-cache-dir --no-deps .
 
 FROM python:3.12-slim
+# sources that are git repositories are fetched by it, over HTTPS and SSH
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends git openssh-client ca-certificates \
+  && rm -rf /var/lib/apt/lists/*
 # Nothing is written but below /tmp: run it with a read-only root and a tmpfs there.
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HOME=/nonexistent
 WORKDIR /app

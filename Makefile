@@ -121,8 +121,9 @@ sbom: $(RUN) $(TOOLS) ## What .venv is made of, as a CycloneDX bill of materials
 audit: $(TOOLS) ## Known vulnerabilities of the versions in constraints.txt (asks pypi.org)
 	@build/tools/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
+IMAGE = s3 feeds imap sftp webdav oidc
 lock: $(TOOLS) ## What the image installs, with hashes: requirements.lock from constraints.txt
-	@build/tools/bin/uv pip compile pyproject.toml --extra s3 -c constraints.txt --python-version 3.12 \
+	@build/tools/bin/uv pip compile pyproject.toml $(IMAGE:%=--extra %) -c constraints.txt --python-version 3.12 \
 	  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet -o requirements.lock
 
 $(TOOLS): scripts/tools.txt

@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from helix.cli import COMMANDS
+from helix.domain.source_kinds import KINDS
 from helix.settings import HOW, ClientSettings, variable_of
 from tests.support.repository import ROOT
 
@@ -182,9 +184,23 @@ def test_the_image_installs_the_tested_versions_by_their_hashes() -> None:
     versions = {_plain(name): version for name, version in tested}
     assert {_plain(name): version for name, version, _ in locked}.items() <= versions.items()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = {_plain(re.split(r"[\[<>=;~ ]", each)[0]) for each in project["dependencies"]}
+    made = re.search(r"^IMAGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert made is not None
+    extras = [project["optional-dependencies"][extra] for extra in made[1].split()]
+    needed = {
+        _plain(re.split(r"[\[<>=;~ ]", each)[0])
+        for each in (*project["dependencies"], *chain.from_iterable(extras))
+    }
     assert needed <= {_plain(name) for name, _, _ in locked}
     assert "--require-hashes -r requirements.lock" in (ROOT / "Dockerfile").read_text()
+
+
+def test_the_image_has_what_each_kind_of_source_needs() -> None:
+    image = (ROOT / "Dockerfile").read_text().rpartition("FROM ")[2]
+    assert re.search(r"apt-get install .* git openssh-client ca-certificates", image)
+    made = re.search(r"^IMAGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert made is not None
+    assert {kind.extra for kind in KINDS.values() if kind.extra} <= set(made[1].split())
 
 
 def _plain(name: str) -> str:
