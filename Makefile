@@ -55,7 +55,7 @@ test: $(ALL) $(MODEL) ## Every test
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
-PACKAGES = edge tests/protocols/node tests/serving/accounts/node
+PACKAGES = edge tests/protocols/node tests/servers/node tests/serving/accounts/node
 node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
 
 %/node_modules/.package-lock.json: %/package-lock.json
@@ -64,7 +64,7 @@ node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
 test-node: $(ALL) node ## What wants packages of npm: the worker of edge/ in Cloudflare's runtime
 	@$(BIN)/python -m pytest -m 'node and not soak'
 
-test-servers: $(ALL) ## Sources against servers (Debian: apt install dovecot-imapd openssh-server)
+test-servers: $(ALL) tests/servers/node/node_modules/.package-lock.json ## Sources against servers (Debian: apt install dovecot-imapd openssh-server npm)
 	@$(BIN)/python -m pytest tests/servers -m servers
 
 lint: $(ALL) ## Ruff, rules and formatting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -17,10 +18,17 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "endpoint": "endpoint", "region": "region", "key_id": "access_key_id",
         "key": "secret_access_key", "token": "session_token",
     },
-    "gs": {"key": "service_account_key"},
+    "gs": {"endpoint": "base_url", "key": "service_account_key"},
     "az": {"endpoint": "endpoint", "account": "account_name", "key": "account_key"},
 }  # fmt: skip
 """By scheme, what obstore calls the options and secrets of the kind."""
+_OWN: Mapping[str, str] = {
+    "s3": "https://s3.{region}.amazonaws.com",
+    "gs": "https://storage.googleapis.com",
+    "az": "https://{account}.blob.core.windows.net",
+}
+"""By scheme, the address of the cloud itself."""
+_PART_OF_HOST = re.compile(r"[A-Za-z0-9-]+")
 _LIMITS = {"timeout": timedelta(minutes=5), "connect_timeout": timedelta(seconds=5)}
 _RETRIES = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 
@@ -42,18 +50,25 @@ def open_source(
     given = {**options, **secrets}
     config = {name: given[own] for own, name in _NAMES[scheme].items() if given.get(own)}
     if options.get("allow_hosts") is not None:
-        if scheme == "s3":  # not the one that the environment names
-            region = config.get("region", "us-east-1")
-            config.setdefault("endpoint", f"https://s3.{region}.amazonaws.com")
+        config.setdefault(_NAMES[scheme]["endpoint"], _own_address(scheme, given))
         config.setdefault("skip_signature", not given.get("key"))
-    plain = str(config.get("endpoint", "")).startswith("http://")
-    limits = {**_LIMITS, "allow_http": plain}
+    endpoint = config.get(_NAMES[scheme]["endpoint"], "")
+    limits = {**_LIMITS, "allow_http": str(endpoint).startswith("http://")}
     opened: Any = from_url  # each cloud has types of its own
     try:
         store = opened(address, config=config, client_options=limits, retry_config=_RETRIES)
     except (BaseError, ValueError) as error:
         raise SourceError(f"{address} cannot be opened: {error}") from None
     return BucketSource(store, address)
+
+
+def _own_address(scheme: str, given: Mapping[str, Any]) -> str:
+    """The address of the cloud, not the one that the environment or a key names."""
+    parts = {"region": given.get("region") or "us-east-1", "account": given.get("account") or ""}
+    for name, part in parts.items():
+        if f"{{{name}}}" in _OWN[scheme] and not _PART_OF_HOST.fullmatch(str(part)):
+            raise SourceError(f"{part!r} is no {name} of {scheme}://")
+    return _OWN[scheme].format(**parts)
 
 
 class BucketSource:
@@ -105,7 +120,8 @@ class BucketSource:
 
     def _told(self, error: Exception) -> str:
         """The failure in plain words; obstore's text is the server's answer, key id and all."""
-        if isinstance(error, (FileNotFoundError, NotFoundError)):
+        missing = isinstance(error, (FileNotFoundError, NotFoundError))
+        if missing or "status code: 404" in str(error):
             return f"there is no bucket {self._address}"
         refused = isinstance(error, (PermissionDeniedError, UnauthenticatedError))
         if refused or any(f"status code: {code}" in str(error) for code in (401, 403)):

@@ -71,12 +71,13 @@ class _Refusal(BaseHTTPRequestHandler):
 @contextmanager
 def refusing() -> Iterator[str]:
     """The address of a server that takes no object."""
-    with _serving(_Refusal) as address:
+    with loopback(_Refusal) as address:
         yield address
 
 
 @contextmanager
-def _serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server that answers by ``handler``, from a thread."""
     server = LoopbackServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -111,5 +112,5 @@ def refusing_after(server: str, requests: int) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(data)
 
-    with _serving(_Half) as address:
+    with loopback(_Half) as address:
         yield address

@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
+from pipelines.sources import buckets
 from pipelines.sources.base import Connector, EntryGone, SourceError
 from pipelines.sources.kinds import open_source
 from tests.support.bucket import bucket, refusing, refusing_after
@@ -105,3 +106,36 @@ def test_a_bucket_that_refuses_or_is_away_lists_nothing_as_gone(address: str) ->
 def test_an_address_that_is_no_bucket_is_told(address: str) -> None:
     with pytest.raises(SourceError):
         list(open_source("bucket", address, {"endpoint": "http://127.0.0.1:9"}, {}).entries())
+
+
+@pytest.mark.parametrize(
+    ("address", "options", "key"),
+    [
+        ("s3://team", {"region": "x@127.0.0.1:{port}/#"}, ""),
+        ("az://team", {"account": "x@127.0.0.1:{port}/#"}, ""),
+        ("az://team", {"account": "127.0.0.1:{port}/?"}, ""),
+        ("az://team", {}, ""),
+        ("gs://team", {}, '{{"gcs_base_url": "http://127.0.0.1:{port}", "disable_oauth": true,'
+         ' "client_email": "", "private_key": "", "private_key_id": ""}}'),
+    ],
+)  # fmt: skip
+def test_a_region_an_account_or_a_key_leads_nowhere_else(
+    address: str, options: dict[str, str], key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a source that was added over HTTP, whose endpoint alone is looked at."""
+    monkeypatch.setitem(buckets._RETRIES, "max_retries", 0)
+    asked: list[str] = []
+    monkeypatch.setenv("GOOGLE_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://127.0.0.1:9")
+
+    def opened_at(given: str, config: dict[str, Any], **_: Any) -> None:
+        asked.append(config.get("base_url") or config.get("endpoint", ""))
+
+    monkeypatch.setattr(buckets, "from_url", opened_at)
+    placed = {name: value.format(port=9) for name, value in options.items()}
+    given = {**placed, "allow_hosts": ()}
+    try:
+        open_source("bucket", address, given, {"key": key.format(port=9)} if key else {})
+    except SourceError as error:
+        assert " is no " in str(error)
+    assert asked in ([], ["https://storage.googleapis.com"])
