@@ -58,11 +58,16 @@ class EntryReader:
         self._limits = limits
         self._known = known
         self._again = again
+        self._deleted = {entry.content_hash for entry in gone.values() if was_deleted(entry)}
         self._by_hash: dict[str, list[KnownEntry]] = {}
         for entry in gone.values():
             if entry.document_id is not None and entry.content_hash:
                 self._by_hash.setdefault(entry.content_hash, []).append(entry)
-        self._unlisted = {entry.content_hash for entry in unlisted.values() if entry.document_id}
+        self._unlisted = {
+            entry.content_hash
+            for entry in unlisted.values()
+            if entry.document_id is not None or was_deleted(entry)
+        }
 
     def read(self, entry: Entry) -> Outcome:
         """Have the bytes of an entry, and tell what they are.
@@ -91,6 +96,8 @@ class EntryReader:
                 return Outcome(entry)
             if moved_from := self._moved_from(entry, digest):
                 return Outcome(entry, put=put_of(entry, digest), moved_from=moved_from)
+            if digest in self._deleted and not self._again:
+                return Outcome(entry, put=put_of(entry, digest))
         file = planned(uri_of(self._source_id, entry.key), data, name_of(entry), None)
         if file.reason:
             return self._failed(entry, file.reason, settled=True, digest=digest)
@@ -130,6 +137,12 @@ class EntryReader:
         return Outcome(
             entry, put=put, file=PlannedFile(uri_of(self._source_id, entry.key), reason=reason)
         )
+
+
+def was_deleted(entry: KnownEntry) -> bool:
+    """True where the document was deleted here: it stays away, by whichever name its file has."""
+    settled = bool(entry.content_hash) and not entry.coming
+    return settled and entry.document_id is None and not entry.reason
 
 
 def put_of(

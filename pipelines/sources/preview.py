@@ -8,7 +8,7 @@ from typing import Any
 from helix.library.source_entries import KnownEntry
 from pipelines.sources.base import Entry, SourceError
 from pipelines.sources.comparison import Comparison
-from pipelines.sources.entry_reader import EntryReader
+from pipelines.sources.entry_reader import EntryReader, Outcome
 from pipelines.sources.removal import Removals
 
 _MOST_TOLD = 100
@@ -17,23 +17,26 @@ _MOST_TOLD = 100
 def take_moves(found: Comparison, reader: EntryReader) -> dict[str, str]:
     """By the key of a new entry, the one that is gone and had its bytes; taken out of both.
 
-    What is new is read, where anything is gone.
+    What is new is read, where anything is gone. What was deleted here, and moved, is not new.
     """
     moved: dict[str, str] = {}
-    for entry in found.read if found.gone else ():
-        if old := _moved_from(reader, entry):
-            moved[entry.key] = old
-            del found.gone[old]
-    found.read = [entry for entry in found.read if entry.key not in moved]
+    read: list[Entry] = []
+    for entry in found.read:
+        outcome = _outcome(reader, entry) if found.gone else None
+        if outcome is None or outcome.file or not outcome.put:
+            read.append(entry)
+        elif outcome.moved_from:
+            moved[entry.key] = outcome.moved_from.key
+            del found.gone[outcome.moved_from.key]
+    found.read = read
     return moved
 
 
-def _moved_from(reader: EntryReader, entry: Entry) -> str | None:
+def _outcome(reader: EntryReader, entry: Entry) -> Outcome | None:
     try:
-        outcome = reader.read(entry)
+        return reader.read(entry)
     except SourceError:
         return None
-    return outcome.moved_from.key if outcome.moved_from else None
 
 
 def preview_of(

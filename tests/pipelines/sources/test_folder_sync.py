@@ -202,12 +202,16 @@ def test_what_was_deleted_here_stays_away_until_it_changes(database_url: str, sh
         for key in ("0.md", "1.md"):
             remove_document(connection, source.documents()[key], DEFAULT_TENANT)
     source.sync()
-    assert sorted(source.documents()) == ["2.md", "3.md", "guides/river.md"]
+    for former, name in (("1.md", "guides/1.md"), ("guides/1.md", "moved.md")):
+        (shared / former).rename(shared / name)  # which changes no byte
+        assert source.sync(dry_run=True)["preview"]["new"] == []
+        source.sync()
+        assert sorted(source.documents()) == ["2.md", "3.md", "guides/river.md"]
     (shared / "0.md").write_text("# Crate 0\n\nCrate 0 is back.")
     source.sync()
-    assert "0.md" in source.documents() and "1.md" not in source.documents()
+    assert "0.md" in source.documents() and "moved.md" not in source.documents()
     source.sync(again=True)
-    assert "1.md" in source.documents()
+    assert "moved.md" in source.documents()
 
 
 def test_globs_size_and_folders_names_choose_and_describe(database_url: str, shared: Path) -> None:
