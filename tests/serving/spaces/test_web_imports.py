@@ -49,7 +49,7 @@ class Imports:
                 database_url=self.url, allow_hosts=(self.site.host,), **OFFLINE
             )
             async with open_worker(settings, until_idle=True) as (_, attending):
-                await asyncio.wait_for(attending, 60)
+                await asyncio.wait_for(attending, 110)
 
         asyncio.run(until_idle())
 
