@@ -1,6 +1,6 @@
 // What the page sends to the server, and what it reads of the answers: every endpoint with its
 // parameters, and fields as "documents[].id". api.js refuses to send what is not here, and
-// tests/serving/test_web.py holds all of it against the server's OpenAPI document and its real answers.
+// tests/serving/web/test_web_requests.py holds all of it against the server's OpenAPI document and its real answers.
 // Below stands JSON.
 export const ENDPOINTS = {
   "GET /v1/documents": {

@@ -25,16 +25,20 @@ def sign_in(
         mailbox.login(user, secrets.get("password", ""), initial_folder=None)
         return
     tokens = MailTokens(secrets, allow_hosts)
-    if kept := tokens.kept():
-        try:
-            _by_token(mailbox, user, kept)
-        except mailbox.client.abort:  # the connection, which is an error too
-            raise
-        except mailbox.client.error:
-            pass
-        else:
-            return
-    _by_token(mailbox, user, tokens.renewed())
+    kept = tokens.kept()
+    if not (kept and _is_let_in(mailbox, user, kept)):
+        _by_token(mailbox, user, tokens.renewed())
+
+
+def _is_let_in(mailbox: BaseMailBox, user: str, token: str) -> bool:
+    """False where the server refuses the token; a connection that breaks off is raised."""
+    try:
+        _by_token(mailbox, user, token)
+    except mailbox.client.abort:  # which is an ``error`` too
+        raise
+    except mailbox.client.error:
+        return False
+    return True
 
 
 def _by_token(mailbox: BaseMailBox, user: str, token: str) -> None:

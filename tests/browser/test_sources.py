@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import fits, serious, serving, watched
-from tests.serving.test_web import endpoints, missing
+from tests.serving.web.files import endpoints, missing
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
 from tests.browser.conftest import ask, choose, fits, serious, serving, watched
-from tests.serving.test_web import endpoints, missing
+from tests.serving.web.files import endpoints, missing
 
 _USED = """
 INSERT INTO usage_days (tenant_id, day, person_id, key_id, space_id, model, questions, refusals,

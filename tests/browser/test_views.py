@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from helix.serving.routes import operations
 from tests.browser.conftest import fits, screenshots, serious, serving, watched
-from tests.serving.test_web import endpoints, missing
+from tests.serving.web.files import endpoints, missing
 from tests.support.service_process import run
 from tests.support.service_process import serving as serving_process
 

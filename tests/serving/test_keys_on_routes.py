@@ -22,7 +22,8 @@ from helix.library.keys import KEY_SCOPES, create_key, revoke_key
 from helix.serving.key_scopes import NEEDED
 from tests.support.fuzzed_requests import NUMBERS, encoded, request_body, some_text
 from tests.support.live_server import live
-from tests.support.tenants import OPEN, ROUTES, TENANTS, Ids, line_of, naming, path_of
+from tests.support.tenant_requests import OPEN, ROUTES, Ids, line_of, naming, path_of
+from tests.support.tenants import TENANTS
 
 UNLIMITED = {"key_requests": 0, "tenant_requests": 0, "address_requests": 0}
 SHUT_OUT = ("none", "wrong", "revoked", "expired")

@@ -22,22 +22,18 @@ from helix.serving.authentication import ApiRoute
 from helix.settings import Settings, load_settings
 from tests.support.live_server import OFFLINE, live
 from tests.support.sample_documents import pdf
-from tests.support.tenants import (
+from tests.support.tenant_requests import (
     ASKING,
     BY_ID,
     OPEN,
     QUESTION,
     ROUTES,
-    TENANTS,
     Ids,
-    World,
-    bring_in,
     line_of,
-    marker,
     naming,
-    texts_of,
     told_of,
 )
+from tests.support.tenants import TENANTS, World, bring_in, marker, texts_of
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.scripted_server import LoopbackServer
+from tests.support.scripted_server import loopback
 
 _numbers = itertools.count()
 _REGION = "us-east-1"
@@ -73,20 +72,6 @@ def refusing() -> Iterator[str]:
     """The address of a server that takes no object."""
     with loopback(_Refusal) as address:
         yield address
-
-
-@contextmanager
-def loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The address of a server that answers by ``handler``, from a thread."""
-    server = LoopbackServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @contextmanager

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from threading import Thread
 
-from tests.support.scripted_server import LoopbackServer
+from tests.support.scripted_server import loopback
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REPOSITORY = "somebody/some-model-GGUF"
@@ -103,13 +102,5 @@ def model_hub(files: Mapping[str, bytes]) -> Iterator[ModelHub]:
     """The hub, serving ``files`` while the block lasts."""
     hub = ModelHub("", files)
     handler = type("Handler", (_Handler,), {"hub": hub})
-    server = LoopbackServer(("127.0.0.1", 0), handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback(handler) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -23,9 +23,9 @@ import obstore
 import psutil
 from obstore.store import from_url
 
-from tests.support.bucket import loopback
 from tests.support.free_ports import free_port
 from tests.support.repository import ROOT
+from tests.support.scripted_server import loopback
 from tests.support.service_process import eventually
 
 _AZURITE = ROOT / "tests/servers/node/node_modules/azurite/dist/src/blob/main.js"

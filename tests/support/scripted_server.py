@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,32 @@ class LoopbackServer(ThreadingHTTPServer):
         """Report any error but that of a connection which a client broke."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server that answers by ``handler``, from a thread."""
+    server = LoopbackServer(("127.0.0.1", 0), handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def send_json(handler: BaseHTTPRequestHandler, status: int, body: object, **headers: str) -> None:
+    """Answer a request with ``body`` as JSON; a header's name has ``_`` for ``-``."""
+    data = json.dumps(body).encode()
+    handler.send_response(status)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(data)))
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(data)
 
 
 @dataclass(frozen=True)
@@ -79,16 +106,8 @@ def scripted(*replies: Reply) -> Iterator[ScriptedServer]:
         def log_message(self, *_: object) -> None:
             return
 
-    server = LoopbackServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    told.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with loopback(Handler) as told.url:
         yield told
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _send(handler: BaseHTTPRequestHandler, told: ScriptedServer) -> None:

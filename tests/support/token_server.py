@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs
 
-from tests.support.scripted_server import LoopbackServer
+from tests.support.scripted_server import loopback, send_json
 
 CLIENT, SECRET = "helix-client", "secret-of-the-client"
 
@@ -76,23 +74,10 @@ def token_server() -> Iterator[TokenServer]:
             form = {name: values[0] for name, values in parse_qs(body).items()}
             answer = {"/token": held.token, "/introspect": held.introspect}[self.path]
             status, told = answer(form)
-            data = json.dumps(told).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            send_json(self, status, told)
 
         def log_message(self, *_: Any) -> None:
             """Nothing."""
 
-    server = LoopbackServer(("127.0.0.1", 0), Handler)
-    held.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with loopback(Handler) as held.url:
         yield held
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -17,6 +17,7 @@ from pipelines.sources.kinds import open_source
 from pipelines.sources.reader_arguments import arguments_of
 from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
 from tests.support.known_entries import synced, unchanged
+from tests.support.reader_module import reader_module
 
 CONFLUENCE = "llama_index.readers.confluence:ConfluenceReader"
 JIRA = "llama-index-readers-jira:JiraReader"
@@ -132,19 +133,6 @@ def test_a_reader_that_may_have_more_than_it_loads_is_not_whole(server: Atlassia
 # readers of our own, for what those two do not do
 
 
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> str:
-    """The address of a reader class whose methods are ``body``."""
-    text = (
-        "from llama_index.core.readers.base import BaseReader, ResourcesReaderMixin\n"
-        "from llama_index.core.schema import Document\n"
-        f"{body}\n"
-    )
-    (tmp_path / "tried_reader.py").write_text(text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "tried_reader", raising=False)
-    return "tried_reader:Tried"
-
-
 WITHOUT_IDS = """
 class Tried(BaseReader):
     def load_data(self):
@@ -155,7 +143,7 @@ class Tried(BaseReader):
 def test_documents_without_lasting_ids_are_not_taken_unless_a_key_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = module(tmp_path, monkeypatch, WITHOUT_IDS)
+    address = reader_module(tmp_path, monkeypatch, WITHOUT_IDS)
     with opened(address, "") as source, pytest.raises(SourceError, match=r"\(slug, where\) as key"):
         list(source.entries())
     with opened(address, '[documents]\nkey = "slug"\nformat = "txt"') as source:
@@ -171,7 +159,7 @@ class Tried(BaseReader):
 
 
 def test_documents_of_one_id_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(module(tmp_path, monkeypatch, PAGES_OF_FILES), "") as source:
+    with opened(reader_module(tmp_path, monkeypatch, PAGES_OF_FILES), "") as source:
         found = synced(source)
         assert source.read(found["x.pdf"]) == b"one\n\ntwo" and set(found) == {"x.pdf", "y.pdf"}
 
@@ -192,7 +180,7 @@ class Tried(ResourcesReaderMixin, BaseReader):
 def test_a_reader_that_lists_is_asked_for_what_changed_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = module(tmp_path, monkeypatch, RESOURCES)
+    address = reader_module(tmp_path, monkeypatch, RESOURCES)
     with opened(address, "") as source:
         before = synced(source)
         assert before["d/a.pdf"].modified == datetime(2026, 1, 2, tzinfo=UTC)

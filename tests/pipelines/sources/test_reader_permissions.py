@@ -21,6 +21,7 @@ from pipelines.sources.kinds import open_source
 from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
+from tests.support.reader_module import reader_module
 from tests.support.synced_source import SyncedSource
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import settings
@@ -151,19 +152,6 @@ def test_a_page_that_is_restricted_leaves_its_readers_at_the_next_sync(
 # readers of our own, with the metadata of those of SharePoint and Google Drive
 
 
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> str:
-    """The address of a reader class whose methods are ``body``."""
-    text = (
-        "from llama_index.core.readers.base import BaseReader, ResourcesReaderMixin\n"
-        "from llama_index.core.schema import Document\n"
-        f"{body}\n"
-    )
-    (tmp_path / "permitted_reader.py").write_text(text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "permitted_reader", raising=False)
-    return "permitted_reader:Tried"
-
-
 LOADED = """
 class Tried(BaseReader):
     def load_data(self):
@@ -179,7 +167,7 @@ class Tried(BaseReader):
 
 
 def test_metadata_name_who_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = module(tmp_path, monkeypatch, LOADED)
+    address = reader_module(tmp_path, monkeypatch, LOADED)
     assert readers(address, "", readers="allowed_group_ids, author") == {
         "a": ("Anna", "staff"), "b": (), "c": ("board",), "d": ()
     }  # fmt: skip
@@ -194,7 +182,7 @@ def test_metadata_name_who_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_reader_without_permissions_of_its_own_is_told_to_name_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = module(tmp_path, monkeypatch, LOADED)
+    address = reader_module(tmp_path, monkeypatch, LOADED)
     with (
         pytest.raises(SourceError, match=r"Tried tells who may read .* --option readers="),
         opened(address, "", permissions=True),
@@ -220,13 +208,13 @@ class Tried(ResourcesReaderMixin, BaseReader):
 def test_a_reader_that_lists_tells_readers_without_a_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = module(tmp_path, monkeypatch, LISTED)
+    address = reader_module(tmp_path, monkeypatch, LISTED)
     assert readers(address, "", readers="allowed_group_ids") == {
         "a.pdf": ("staff",), "b.pdf": ("board",)
     }  # fmt: skip
     with opened(address, "", readers="allowed_group_ids") as source:
         before = synced(source)
-        sys.modules["permitted_reader"].ALLOWED["a.pdf"] = []
+        sys.modules["tried_reader"].ALLOWED["a.pdf"] = []
         again = synced(source)
         assert again["a.pdf"].readers == () and unchanged(again["a.pdf"], before["a.pdf"])
         assert again["a.pdf"].metadata == {"author": "Anna", "etag": "1"}
@@ -245,7 +233,7 @@ def test_who_is_named_no_more_loses_it_at_the_next_sync(
     durable_database_url: str, wire: GeminiWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
-    address = module(tmp_path, monkeypatch, PERMITTED)
+    address = reader_module(tmp_path, monkeypatch, PERMITTED)
     with psycopg.connect(durable_database_url) as connection:
         staff, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Staff", "Board"))
     source = SyncedSource(
@@ -255,7 +243,7 @@ def test_who_is_named_no_more_loses_it_at_the_next_sync(
     assert source.sync()["last_error"] == ""
     assert source.spaces() == {"a": [staff], "b": sorted([staff, board])}
     before, requests = source.documents(), len(wire.requests)
-    sys.modules["permitted_reader"].ALLOWED.update(a=[], b=["board"])
+    sys.modules["tried_reader"].ALLOWED.update(a=[], b=["board"])
     assert source.sync()["last_error"] == ""
     assert (source.spaces(), source.documents()) == ({"b": [board]}, {"b": before["b"]})
     assert len(wire.requests) == requests  # nothing was embedded

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
 from pipelines.sources.kinds import open_source
-from tests.support.scripted_server import LoopbackServer
+from tests.support.scripted_server import loopback
 from tests.support.synced_source import SyncedSource
 
 BACKEND = Path("/usr/lib/git-core/git-http-backend")
@@ -96,13 +95,8 @@ def served(made: Made) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             """Nothing."""
 
-    server = LoopbackServer(("127.0.0.1", 0), Backend)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/team/.git"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with loopback(Backend) as address:
+        yield f"{address}/team/.git"
 
 
 def opened(address: object, secrets: dict[str, str] | None = None, **options: Any) -> Connector:
@@ -234,14 +228,8 @@ def test_a_server_that_is_busy_is_asked_later() -> None:
         def log_message(self, *_: Any) -> None:
             """Nothing."""
 
-    server = LoopbackServer(("127.0.0.1", 0), Busy)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    with pytest.raises(SourceBusy):
-        opened(f"http://127.0.0.1:{server.server_port}/x.git")
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with loopback(Busy) as address, pytest.raises(SourceBusy):
+        opened(f"{address}/x.git")
 
 
 def test_a_repository_is_kept_in_step(folder: Path, database_url: str, made: Made) -> None:

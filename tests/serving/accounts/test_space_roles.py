@@ -13,7 +13,7 @@ from helix.library.spaces import Member, let_in
 from helix.serving.key_scopes import IN_SPACES, NEEDED
 from tests.serving.accounts.conftest import Accounts, email_of
 from tests.support.live_server import end_run, upload
-from tests.support.tenants import ROUTES, Ids, path_of
+from tests.support.tenant_requests import ROUTES, Ids, path_of
 
 WRITES = [
     route for route, scope in NEEDED.items() if scope in ("write", "admin") and route[0] != "GET"

@@ -15,13 +15,8 @@ from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE, live
-from tests.support.tenants import (
-    ROUTES,
-    Ids,
-    bring_in,
-    marker,
-    path_of,
-)
+from tests.support.tenant_requests import ROUTES, Ids, path_of
+from tests.support.tenants import bring_in, marker
 
 TENANT = "alpha"
 OPEN_TEXT = "Refunds are accepted within thirty days of purchase."

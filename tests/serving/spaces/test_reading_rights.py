@@ -16,11 +16,8 @@ from helix.answering import reading_right
 from helix.library.keys import access_of_key, create_key, revoke_key
 from helix.serving import authentication, mcp_access
 from tests.serving.spaces.conftest import TENANT, Spaces
-from tests.support.tenants import (
-    ASKED,
-    QUESTION,
-    marker,
-)
+from tests.support.tenant_requests import ASKED, QUESTION
+from tests.support.tenants import marker
 
 
 def _at_look(

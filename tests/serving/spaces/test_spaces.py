@@ -13,14 +13,8 @@ import pytest
 from helix.library.keys import create_key
 from tests.serving.spaces.conftest import OF_PEOPLE, TENANT, Spaces
 from tests.support.live_server import live, upload
-from tests.support.tenants import (
-    BY_ID,
-    QUESTION,
-    ROUTES,
-    Ids,
-    marker,
-    told_of,
-)
+from tests.support.tenant_requests import BY_ID, QUESTION, ROUTES, Ids, told_of
+from tests.support.tenants import marker
 
 
 @pytest.mark.parametrize("route", BY_ID, ids=" ".join)
