@@ -35,6 +35,8 @@ RECOVERY_SECONDS = 60.0
 """The seconds that a server may take to recover from a crash before it counts as away."""
 _LOOK_SECONDS = 0.2
 _RECOVERING = re.compile(r"the database system is (starting|in recovery|not (yet )?accepting)")
+_CUT = re.compile("server closed the connection unexpectedly")
+"""The error where the server crashes as it lets a connection in; asked again, it says so."""
 
 _SECOND_PART = "\n-- === What every migration makes sure of"
 _LOCK_KEY = 0x48656C6978  # "Helix"
@@ -217,12 +219,15 @@ def connect(url: str) -> psycopg.Connection:
         DatabaseError: it cannot be reached, or is not ready within RECOVERY_SECONDS.
     """
     deadline = time.monotonic() + RECOVERY_SECONDS
+    passing = [_RECOVERING, _CUT]
     while True:
         try:
             return psycopg.connect(url, connect_timeout=CONNECT_SECONDS)
         except psycopg.Error as error:
-            if not _RECOVERING.search(str(error)) or time.monotonic() > deadline:
+            told = next((one for one in passing if one.search(str(error))), None)
+            if told is None or time.monotonic() > deadline:
                 raise explain(url, error) from None
+            passing = [_RECOVERING] if told is _CUT else [_RECOVERING, _CUT]
         time.sleep(_LOOK_SECONDS)
 
 

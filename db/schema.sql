@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 32 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 33 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 32) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 33) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -109,6 +109,9 @@ CREATE INDEX IF NOT EXISTS documents_content_hash ON documents (content_hash);
 CREATE INDEX IF NOT EXISTS documents_file_hash ON documents (file_hash);
 CREATE INDEX IF NOT EXISTS documents_tags ON documents USING gin (tags);
 CREATE INDEX IF NOT EXISTS documents_spaces ON documents USING gin (spaces);
+-- A search lists what may be read: by the first space, from the index alone; by the others, few have any.
+CREATE INDEX IF NOT EXISTS documents_first_space ON documents (tenant_id, (spaces[1]), id) INCLUDE (spaces);
+CREATE INDEX IF NOT EXISTS documents_further_spaces ON documents USING gin (spaces) WHERE cardinality(spaces) > 1;
 COMMENT ON COLUMN documents.content_hash IS 'SHA-256 of the source''s bytes, in hex';
 COMMENT ON COLUMN documents.recipe IS 'reader and splitter versions the chunks were made with';
 COMMENT ON COLUMN documents.status IS
@@ -500,37 +503,28 @@ CREATE OR REPLACE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
 -- chunk_terms with the owner's rights: under row-level security an array may not be looked up in
 -- its index, for the operator could tell of rows that are not to be seen. Its own conditions, on the
 -- tenant and on the spaces that the transaction is limited to, are the policies'.
+--
+-- Of some documents the index of keys and that of documents are read together, so that no other's
+-- chunks are fetched. Of many the best chunks' documents are looked up, no further than it takes: of
+-- the first thousand, as a rule, which is quicker than to put all in order.
 CREATE OR REPLACE FUNCTION lexical_chunks(
     wanted bigint[], weights sparsevec, most integer, documents bigint[] DEFAULT NULL)
 RETURNS SETOF bigint
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    found bigint[];
+    looked_at bigint := 10 * most;
 BEGIN
-    IF nullif(current_setting('helix.spaces', true), '') IS NOT NULL THEN
-        RETURN QUERY SELECT id FROM limited_lexical_chunks(wanted, weights, most, documents) AS id;
-    ELSIF documents IS NULL THEN
+    IF nullif(current_setting('helix.spaces', true), '') IS NULL AND documents IS NULL THEN
         RETURN QUERY SELECT chunk_id FROM chunk_terms
         WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
         ORDER BY impacts <#> weights LIMIT most;
-    ELSE
+    ELSIF nullif(current_setting('helix.spaces', true), '') IS NULL THEN
         RETURN QUERY SELECT chunk_id FROM chunk_terms
         WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
             AND coalesce(document_id IN (SELECT unnest(documents)), false)
         ORDER BY impacts <#> weights LIMIT most;
-    END IF;
-END $$;
-
--- The same for transactions that are limited to spaces. The documents of chunks are looked up from
--- the best chunk on, no further than it takes. Of some documents the index of keys and that of
--- documents are read together, so that no other's chunks are fetched: for that it is planned with
--- the documents that there are, and told that comparing a row's keys, which lie outside of it, costs
--- as much as a page. Of many the plan itself would cost more than that saves.
-CREATE OR REPLACE FUNCTION limited_lexical_chunks(
-    wanted bigint[], weights sparsevec, most integer, documents bigint[])
-RETURNS SETOF bigint
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT
-SET plan_cache_mode = force_custom_plan SET cpu_operator_cost = 1 AS $$
-BEGIN
-    IF cardinality(documents) <= 2000 THEN
+    ELSIF cardinality(documents) <= 3000 THEN
         RETURN QUERY SELECT t.chunk_id FROM (
             SELECT chunk_id, document_id FROM chunk_terms
             WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
@@ -539,14 +533,37 @@ BEGIN
         WHERE (SELECT d.id FROM readable_documents d WHERE d.id = t.document_id) IS NOT NULL
         LIMIT most;
     ELSE
-        RETURN QUERY SELECT t.chunk_id FROM (
-            SELECT chunk_id, document_id FROM chunk_terms
-            WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
-                AND (documents IS NULL OR coalesce(document_id IN (SELECT unnest(documents)), false))
-            ORDER BY impacts <#> weights OFFSET 0) t
-        WHERE (SELECT d.id FROM readable_documents d WHERE d.id = t.document_id) IS NOT NULL
-        LIMIT most;
+        LOOP
+            found := ARRAY(
+                SELECT t.chunk_id FROM (
+                    SELECT chunk_id, document_id FROM chunk_terms
+                    WHERE tenant_id = (SELECT current_setting('helix.tenant', true))
+                        AND keys && wanted AND (documents IS NULL
+                            OR coalesce(document_id IN (SELECT unnest(documents)), false))
+                    ORDER BY impacts <#> weights LIMIT looked_at) t
+                WHERE (SELECT d.id FROM readable_documents d WHERE d.id = t.document_id) IS NOT NULL
+                LIMIT most);
+            EXIT WHEN cardinality(found) = most OR looked_at IS NULL;
+            looked_at := NULL;  -- all of them
+        END LOOP;
+        RETURN QUERY SELECT unnest(found);
     END IF;
+END $$;
+
+-- The chunks nearest to `question` that the transaction's spaces let it see, by the index of vectors,
+-- of `documents` where given. With the owner's rights too: a policy would look up the document of
+-- each chunk that the index comes upon, before the list is asked, and a tenth of them may be read.
+-- What it lists is joined under the policies.
+CREATE OR REPLACE FUNCTION readable_chunks_near(
+    question vector, most integer, documents bigint[] DEFAULT NULL)
+RETURNS TABLE (id bigint, distance float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    RETURN QUERY SELECT c.id, c.embedding <=> question FROM chunks c
+    WHERE c.tenant_id = (SELECT current_setting('helix.tenant', true))
+        AND (documents IS NULL OR coalesce(c.document_id IN (SELECT unnest(documents)), false))
+        AND (SELECT d.id FROM readable_documents d WHERE d.id = c.document_id) IS NOT NULL
+    ORDER BY c.embedding::halfvec(1536) <=> (SELECT question::halfvec(1536)) LIMIT most;
 END $$;
 
 -- Versions of documents that were replaced, kept for HELIX_KEEP_VERSIONS_DAYS, and read by questions of
@@ -1962,7 +1979,7 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    limited_lexical_chunks, forget_in_answers, forget_in_messages, record_removals, document_counts,
+    readable_chunks_near, forget_in_answers, forget_in_messages, record_removals, document_counts,
     keep_version, check_spaces, leave_space, readable_spaces, editable_spaces,
     item_is_readable, are_readable, limits_of FROM PUBLIC;
 
@@ -2070,7 +2087,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, limits_of TO helix_app, helix_limited;
+    lexical_chunks, readable_chunks_near, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -70,6 +71,25 @@ def test_a_connection_waits_while_postgres_recovers(place: Path) -> None:
         for _ in range(20):
             with migrate.connect(server.url):
                 pass
+
+
+def test_a_server_that_crashed_as_it_was_asked_is_asked_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["server closed the connection unexpectedly", "the database system is in recovery"]
+    connecting = psycopg.connect
+
+    def connect(url: str, **more: Any) -> psycopg.Connection:
+        if answers:
+            raise psycopg.OperationalError(answers.pop(0))
+        return connecting(url, **more)
+
+    with acquire(place) as server:
+        monkeypatch.setattr(psycopg, "connect", connect)
+        migrate.connect(server.url).close()
+        answers += ["server closed the connection unexpectedly"] * 2
+        with pytest.raises(DatabaseError, match="closed the connection"):
+            migrate.connect(server.url)
 
 
 def test_a_recovery_without_end_is_an_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ WALLED = (  # in an order that they can be emptied in
 OF_CONVERSATIONS = {"messages", "message_events", "conversation_images"}
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
-    "lexical_chunks", "limited_lexical_chunks",
+    "lexical_chunks", "readable_chunks_near",
     "forget_in_answers", "forget_in_messages", "record_removals",
     "keep_version",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",

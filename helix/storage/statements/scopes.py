@@ -91,39 +91,36 @@ allowed AS MATERIALIZED (
 size AS MATERIALIZED (SELECT true AS is_few),
 """
 
-# What somebody may read is listed up to some documents, which is dearer the more spaces they are
-# looked for in: a hundred at a time, for the index looks up all before it gives the first document.
-# Whether it is few is told by how many documents have that many chunks by the statistics.
+# What somebody may read is listed, up to half of the documents: of more, the documents of what is
+# found are looked up. By the first space from an index alone, which one search of it gives all of;
+# the further spaces of documents have an index of their own. Whether it is few is told by how many
+# documents have that many chunks by the statistics.
 _READABLE = """
+mine AS MATERIALIZED (SELECT current_setting('helix.spaces', true)::bigint[] AS ids),
 few_documents AS MATERIALIZED (
-    SELECT most, CASE WHEN cardinality(%(spaces)s::bigint[]) <= 500
-        THEN greatest(most, 1000) ELSE most END AS listed
+    SELECT most, CASE WHEN is_most THEN most
+        ELSE greatest(most, least(documents / 2, 3000)) END AS listed
     FROM (
-        SELECT ceil(most * greatest(d.reltuples, 1) / greatest(c.reltuples, 1))::bigint AS most
-        FROM few, pg_class d, pg_class c
-        WHERE d.oid = 'documents'::regclass AND c.oid = 'chunks'::regclass) estimated
+        SELECT d.reltuples AS documents, cardinality(ids) > s.reltuples / 2 AS is_most,
+            ceil(most * greatest(d.reltuples, 1) / greatest(c.reltuples, 1))::bigint AS most
+        FROM mine, few, pg_class d, pg_class c, pg_class s
+        WHERE d.oid = 'documents'::regclass AND c.oid = 'chunks'::regclass
+            AND s.oid = 'spaces'::regclass) estimated
 ),
-found AS MATERIALIZED (
-    SELECT r.id FROM generate_series(1, cardinality(%(spaces)s::bigint[]), 100) AS first
-    CROSS JOIN LATERAL (
-        SELECT id FROM readable_documents WHERE tenant_id = %(tenant)s
-            AND spaces && (%(spaces)s::bigint[])[first:first + 99] OFFSET 0) r
+allowed AS MATERIALIZED (
+    SELECT id FROM readable_documents
+    WHERE tenant_id = %(tenant)s AND spaces[1] = ANY((SELECT ids FROM mine)::bigint[])
+    UNION ALL
+    SELECT id FROM readable_documents
+    WHERE tenant_id = %(tenant)s AND cardinality(spaces) > 1 AND spaces && (SELECT ids FROM mine)
+        AND NOT coalesce(spaces[1] = ANY((SELECT ids FROM mine)::bigint[]), false)
     LIMIT (SELECT listed + 1 FROM few_documents)
 ),
-allowed AS MATERIALIZED (SELECT DISTINCT id FROM found),
 size AS MATERIALIZED (
-    SELECT n <= listed AS is_listed,
-        n <= listed AND (SELECT count(*) FROM allowed) <= most AS is_few
-    FROM few_documents, (SELECT count(*) AS n FROM found) counted
+    SELECT n <= listed AS is_listed, n <= least(listed, most) AS is_few
+    FROM few_documents, (SELECT count(*) AS n FROM allowed) counted
 ),
 """
-
-# Where not all are listed, the document of each chunk that the index brings is looked up: as a
-# comparison, for the planner would make a hash of all documents for EXISTS.
-_IS_READABLE = """AND CASE WHEN (SELECT is_listed FROM size)
-        THEN coalesce(document_id IN (SELECT id FROM allowed), false)
-        ELSE (SELECT d.id FROM readable_documents d WHERE d.tenant_id = %(tenant)s
-              AND d.id = chunks.document_id AND {conditions}) IS NOT NULL END"""
 
 # Of the allowed documents, without a join: of a moment all would be gone through for each document.
 THEIRS = """(
@@ -134,22 +131,30 @@ _ALL_READABLE = """(
         SELECT id FROM allowed WHERE (SELECT is_listed FROM size)
         UNION ALL
         SELECT id FROM readable_documents
-        WHERE tenant_id = %(tenant)s AND {conditions} AND NOT (SELECT is_listed FROM size)
+        WHERE tenant_id = %(tenant)s AND NOT (SELECT is_listed FROM size)
         OFFSET 0) a
      JOIN chunks c ON c.document_id = a.id"""
 
 # The index is of the vectors at half precision: it chooses what is listed, and the distance of each
-# is that of the vectors as they are.
-#
-# Where the index has not brought as many as were asked for, all are compared after all. `+ 0` keeps
-# the vector index out, `coalesce` the join that would. Without its own SELECT the question's vector
-# would be halved for every row.
-_NEAR = """
-indexed AS MATERIALIZED (
+# is that of the vectors as they are. Without its own SELECT the question's vector would be halved
+# for every row.
+_INDEXED = """
     SELECT id, embedding <=> %(vector)b AS distance FROM chunks
     WHERE tenant_id = %(tenant)s AND NOT (SELECT is_few FROM size) {among}
     ORDER BY embedding::{half} <=> (SELECT %(vector)b::{half}) LIMIT %(listed)s
-),
+"""
+
+# With the owner's rights (db/schema.sql), for its policy would be asked of all that it comes upon.
+_INDEXED_READABLE = """
+    SELECT id, distance FROM readable_chunks_near(%(vector)b::vector, %(listed)s::integer,
+        CASE WHEN (SELECT is_listed FROM size) THEN ARRAY(SELECT id FROM allowed) END)
+    WHERE NOT (SELECT is_few FROM size)
+"""
+
+# Where the index has not brought as many as were asked for, all are compared after all. `+ 0` keeps
+# the vector index out, `coalesce` the join that would.
+_NEAR = """
+indexed AS MATERIALIZED ({indexed}),
 near AS MATERIALIZED (
     (SELECT id, distance FROM indexed WHERE (SELECT count(*) FROM indexed) = %(listed)s)
     UNION ALL
@@ -169,8 +174,9 @@ def scope_ctes(narrowed_by: tuple[str, ...]) -> str:
         return few + _OF_TENANT
     if "as_of" in narrowed_by:
         return _THEN.format(conditions=scope_condition(narrowed_by))
-    listed = _READABLE if is_readable_alone(narrowed_by) else _ALLOWED
-    return few + listed.format(conditions=scope_condition(narrowed_by))
+    if is_readable_alone(narrowed_by):
+        return few + _READABLE
+    return few + _ALLOWED.format(conditions=scope_condition(narrowed_by))
 
 
 def is_readable_alone(narrowed_by: tuple[str, ...]) -> bool:
@@ -190,17 +196,16 @@ def _condition(name: str) -> str:
 def near_ctes(narrowed_by: tuple[str, ...]) -> str:
     """CTEs after ``scope_ctes``: ``near`` (id, distance), the nearest chunks of what they allow."""
     if not narrowed_by:
-        return _NEAR.format(half=HALF, among="", exactly="chunks c")
+        return _near(exactly="chunks c")
     if "as_of" in narrowed_by:
-        return _NEAR.format(half=HALF, among="", exactly=THEIRS.format(table="chunks", name="c"))
+        return _near(exactly=THEIRS.format(table="chunks", name="c"))
     if is_readable_alone(narrowed_by):
-        conditions = scope_condition(narrowed_by)
-        return _NEAR.format(
-            half=HALF, among=_IS_READABLE.format(conditions=conditions),
-            exactly=_ALL_READABLE.format(conditions=conditions),
-        )  # fmt: skip
-    return _NEAR.format(
-        half=HALF,
+        return _NEAR.format(indexed=_INDEXED_READABLE, exactly=_ALL_READABLE)
+    return _near(
         among="AND coalesce(document_id IN (SELECT id FROM allowed), false)",
         exactly="allowed a JOIN chunks c ON c.document_id = a.id",
     )
+
+
+def _near(exactly: str, among: str = "") -> str:
+    return _NEAR.format(indexed=_INDEXED.format(half=HALF, among=among), exactly=exactly)
