@@ -175,7 +175,9 @@ KINDS: Mapping[str, Kind] = {
         "the class of a reader whose package is installed, PACKAGE:CLASS",
         "llama_index.readers.confluence:ConfluenceReader",
         (
-            Option("permissions", "Take who may read a page, of Confluence", kind="switch"),
+            Option(
+                "permissions", "Take who may read, of Confluence and Google Drive", kind="switch"
+            ),
             Option("readers", "Metadata that name who may read a document, with commas"),
             Option("reader_field", "What names one of them, where they are no texts"),
             Option("arguments", "Its arguments, JSON or TOML", secret=True),

@@ -21,7 +21,13 @@ from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.reach import check_hosts
 from pipelines.sources.reader_arguments import Arguments, Fields, arguments_of, texts_in
-from pipelines.sources.reader_permissions import ReaderPermissions, reader_permissions, without
+from pipelines.sources.reader_permissions import (
+    DRIVE,
+    ReaderPermissions,
+    is_of,
+    reader_permissions,
+    without,
+)
 from pipelines.sources.spool import Spool
 
 _LONGEST_NAME = 120
@@ -29,9 +35,17 @@ _LONGEST_KEY = 500
 _IDS = ("id", "page_id", "doc_id", "document_id", "file_path", "url", "link", "source")
 _TIMES = ("last_modified_date", "last_modified", "updated_at", "modified", "modified_at", "edited")
 _TITLES = ("title", "page_label", "file_name", "name", "subject")
-_LINKS = ("url", "link", "page_url", "source")
+_LINKS = ("url", "link", "page_url", "drive_link", "source")
 _LIMITS = ("max_results", "max_num_results", "num_results", "max_docs", "limit", "page_size")
 _MOST_PAGES = 10_000
+_MADE_WITH = {"raise_errors": True, "is_cloud": True}
+"""Arguments of readers that take them, unless others are given.
+
+What fails is told, where a file would be missing or empty without a word; a token is not written
+into the folder that the worker runs in.
+"""
+_MADE_OF_DRIVE = {"query_string": "trashed = false"}
+"""Drive lists for a month what was deleted."""
 
 
 def open_source(
@@ -78,8 +92,10 @@ def _to_install(module: str, error: ImportError) -> str:
 
 
 def _made(kind: type[BaseReader], address: str, values: Mapping[str, Any]) -> BaseReader:
+    given = _MADE_WITH | (_MADE_OF_DRIVE if is_of(DRIVE, kind) else {})
     try:
-        return kind(**values)
+        takes = signature(kind).parameters
+        return kind(**{**{name: given[name] for name in given if name in takes}, **values})
     except (ImportError, TypeError, ValueError) as error:
         raise SourceError(f"{address} cannot be made: {error}") from None
 
@@ -185,7 +201,8 @@ class ResourceSource(LlamaReaderSource):
     def _told(self, key: str, info: Mapping[str, Any]) -> Entry:
         modified = _time(_first(info, self._arguments.documents.modified, _TIMES))
         size = info.get("file_size")
-        name = str(info.get("file_name") or key.rpartition("/")[2])[-_LONGEST_NAME:]
+        path = str(info.get("file_name") or info.get("file_path") or key)
+        name = path.rpartition("/")[2][-_LONGEST_NAME:]
         return Entry(
             key,
             modified=modified,
@@ -193,7 +210,7 @@ class ResourceSource(LlamaReaderSource):
             name=f"{name}.{self._arguments.documents.format}",
             url=_link(_first(info, self._arguments.documents.url, _LINKS)),
             metadata=valid_metadata(without(info, self._permissions.keys)),
-            readers=self._permissions.of(info),
+            readers=self._permissions.of_resource(key, info),
         )
 
     def read(self, entry: Entry) -> bytes:

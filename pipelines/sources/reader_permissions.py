@@ -1,4 +1,4 @@
-"""The readers of a LlamaIndex reader's documents: by metadata, or Confluence's restrictions."""
+"""The readers of a LlamaIndex reader's documents: by metadata, or as Confluence or Drive tells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pipelines.sources.base import SourceError
 from pipelines.sources.confluence_restrictions import restrictions_of
 
 Readers = tuple[str, ...] | None
-_CONFLUENCE = "llama_index.readers.confluence"
+CONFLUENCE = "llama_index.readers.confluence"
+DRIVE = "llama_index.readers.google.drive"
 
 
 class ReaderPermissions(Protocol):
@@ -26,6 +27,9 @@ class ReaderPermissions(Protocol):
     def of(self, metadata: Mapping[str, Any]) -> Readers:
         """The readers that metadata name; None where they tell nothing."""
 
+    def of_resource(self, resource: str, info: Mapping[str, Any]) -> Readers:
+        """The readers of what a reader lists, of which it says ``info``."""
+
 
 class Untold:
     """The rule of a source that asks for none."""
@@ -39,6 +43,10 @@ class Untold:
     def of(self, metadata: Mapping[str, Any]) -> Readers:
         """Nothing."""
         return None
+
+    def of_resource(self, resource: str, info: Mapping[str, Any]) -> Readers:
+        """The readers that ``info`` names."""
+        return self.of(info)
 
 
 class NamedReaders(Untold):
@@ -86,6 +94,19 @@ class ConfluencePages(Untold):
         return {key: found[page] for key, page in pages.items()}
 
 
+class DriveFiles(Untold):
+    """The readers of files by their permissions, asked with the credentials that the reader has."""
+
+    def __init__(self, reader: Any) -> None:
+        from pipelines.sources.drive_permissions import DrivePermissions  # of the reader's packages
+
+        self._permissions = DrivePermissions(reader._get_credentials())
+
+    def of_resource(self, resource: str, info: Mapping[str, Any]) -> Readers:
+        """The readers of a file, by its id."""
+        return self._permissions.readers(resource)
+
+
 def reader_permissions(reader: Any, options: Mapping[str, Any]) -> ReaderPermissions:
     """The rule that ``options`` name for what ``reader`` loads.
 
@@ -97,12 +118,19 @@ def reader_permissions(reader: Any, options: Mapping[str, Any]) -> ReaderPermiss
         return NamedReaders(keys, _listed(options.get("reader_field")))
     if not options.get("permissions"):
         return Untold()
-    if any(each.__module__.startswith(_CONFLUENCE) for each in type(reader).__mro__):
+    if is_of(CONFLUENCE, type(reader)):
         return ConfluencePages(reader.confluence)
+    if is_of(DRIVE, type(reader)):
+        return DriveFiles(reader)
     raise SourceError(
         f"{type(reader).__name__} tells who may read in its documents' metadata alone, if at all:"
         " name them with --option readers=…"
     )
+
+
+def is_of(package: str, kind: type) -> bool:
+    """True where ``kind`` is a class of ``package``, or made from one."""
+    return any(each.__module__.startswith(package) for each in kind.__mro__)
 
 
 def in_all(several: Sequence[Readers]) -> Readers:

@@ -59,7 +59,7 @@ def told_plainly(error: Exception, secrets: Mapping[str, str]) -> SourceError:
         return type(error)(text)
     if isinstance(error, HelixError):
         return SourceError(text)
-    response = getattr(error, "response", None)
+    response = getattr(error, "response", error)  # Google's has it itself
     if getattr(response, "status_code", None) in _BUSY:
         header = getattr(response, "headers", {}).get("retry-after")
         return SourceBusy(text, retry_after_seconds(header))

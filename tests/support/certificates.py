@@ -1,4 +1,4 @@
-"""A certificate of ``localhost`` and 127.0.0.1, signed by itself."""
+"""A certificate of ``localhost`` and 127.0.0.1, or of another host there, signed by itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 
-def write_certificate(certificate: Path, key: Path) -> None:
+def write_certificate(certificate: Path, key: Path, host: str = "localhost") -> None:
     """Write both as PEM."""
     private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    names = [x509.DNSName(host), x509.IPAddress(ip_address("127.0.0.1"))]
     now = datetime.now(UTC)
     made = (
         x509.CertificateBuilder()

@@ -191,6 +191,23 @@ def test_a_reader_that_lists_is_asked_for_what_changed_alone(
         assert source.is_there("d/a.pdf") and not source.is_there("d/c.pdf")
 
 
+MADE = """
+class Tried(BaseReader):
+    def __init__(self, raise_errors=False, is_cloud=False, query_string=None):
+        self.made = repr((raise_errors, is_cloud, query_string))
+    def load_data(self): return [Document(text=self.made, id_="a")]
+"""
+
+
+def test_a_reader_tells_what_fails_and_writes_no_token_unless_it_is_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = reader_module(tmp_path, monkeypatch, MADE)
+    for text, made in (("", b"(True, True, None)"), ("[init]\nis_cloud = false", b"(True, False")):
+        with opened(address, text) as source:
+            assert source.read(synced(source)["a"]).startswith(made)
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [

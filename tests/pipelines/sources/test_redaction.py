@@ -7,6 +7,8 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
+from googleapiclient.errors import HttpError
+from httplib2 import Response
 
 from pipelines.sources.base import Entry, EntryGone, SourceBusy, SourceError
 from pipelines.sources.redaction import redacted, redacting, told_plainly
@@ -58,6 +60,8 @@ def test_a_server_that_is_busy_is_asked_later() -> None:
     busy = told_plainly(_HttpError(429, **{"retry-after": "3"}), {})
     assert isinstance(busy, SourceBusy) and busy.seconds == 3.0
     assert type(told_plainly(_HttpError(403), {})) is SourceError
+    google = HttpError(Response({"status": 429}), b"")
+    assert isinstance(told_plainly(google, {}), SourceBusy)
 
 
 class _Failing:
