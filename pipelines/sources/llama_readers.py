@@ -28,6 +28,7 @@ from pipelines.sources.reader_permissions import (
     reader_permissions,
     without,
 )
+from pipelines.sources.reader_sign_ins import refuse_sign_ins
 from pipelines.sources.spool import Spool
 
 _LONGEST_NAME = 120
@@ -64,6 +65,7 @@ def open_source(
     check_hosts(addresses, options.get("allow_hosts"))
     address = address.removeprefix("reader:")
     reader = _made(reader_class(address), address, arguments.init)
+    refuse_sign_ins()
     kind = ResourceSource if isinstance(reader, ResourcesReaderMixin) else LlamaReaderSource
     return kind(reader, arguments, reader_permissions(reader, options))
 

@@ -209,6 +209,15 @@ def test_a_file_that_cannot_be_fetched_is_not_an_empty_one(server: Drive) -> Non
             source.read(entry)
 
 
+@pytest.mark.parametrize("options", [{}, PERMITTED])
+def test_a_sign_in_that_nobody_could_end_is_refused(server: Drive, options: dict[str, Any]) -> None:
+    app = {"installed": {"client_id": "a", "client_secret": "b", "auth_uri": "https://a.example",
+                         "token_uri": "https://t.example"}}  # fmt: skip
+    secrets = {"arguments": json.dumps({"init": {"client_config": app, "folder_id": "top"}})}
+    with pytest.raises(SourceError, match="nobody can where it runs"):
+        synced(open_source("reader", READER, options, secrets))
+
+
 def test_who_loses_a_permission_loses_the_document_at_the_next_sync(
     durable_database_url: str, wire: GeminiWire, tmp_path: Path, server: Drive,
     monkeypatch: pytest.MonkeyPatch,
