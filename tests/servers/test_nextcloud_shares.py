@@ -8,18 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal
-from helix.library.spaces import add_space
 from pipelines.sources.base import Connector
 from pipelines.sources.kinds import open_source
 from tests.support.dav_server import PASSWORD, DavServer, dav_server
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
-from tests.support.synced_source import SyncedSource
+from tests.support.synced_source import SyncedSource, spaces_named
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import settings
 
@@ -115,8 +112,7 @@ def test_a_share_that_is_ended_is_followed_and_no_byte_is_read(
 ) -> None:  # fmt: skip
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
     monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
-    with psycopg.connect(durable_database_url) as connection:
-        crew, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Crew", "Board"))
+    crew, board = spaces_named(durable_database_url, "Crew", "Board")
     server.shares = {ROOT: [(GROUP, "crew")], f"{ROOT}/Board ü": [(GROUP, "board")]}
     sealed = seal(settings(durable_database_url), {"password": PASSWORD})
     source = SyncedSource(

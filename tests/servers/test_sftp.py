@@ -11,19 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
-import psycopg
 import pytest
 import sshfs
 
-from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal
-from helix.library.spaces import add_space
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
 from pipelines.sources.kinds import open_source
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.ssh_server import SshServer, ssh_server
-from tests.support.synced_source import SyncedSource
+from tests.support.synced_source import SyncedSource, spaces_named
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import settings
 
@@ -218,8 +215,7 @@ def test_who_may_not_read_loses_it_at_the_next_sync(
 ) -> None:  # fmt: skip
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
     monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
-    with psycopg.connect(durable_database_url) as connection:
-        crew, staff = (add_space(connection, DEFAULT_TENANT, name) for name in ("Crew", "Staff"))
+    crew, staff = spaces_named(durable_database_url, "Crew", "Staff")
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755)
     (folder / "one.md").chmod(0o640)

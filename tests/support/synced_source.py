@@ -9,6 +9,7 @@ import psycopg
 
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.sources import add_source, sources_of, start_sync, told_of
+from helix.library.spaces import add_space
 from tests.support.fake_embedder import rows
 from tests.support.worker_runs import carried_out
 
@@ -21,6 +22,12 @@ SELECT e.key, d.spaces FROM source_entries e JOIN documents d ON d.id = e.docume
 WHERE e.source_id = %s
 """
 _CHUNKS = "SELECT id FROM chunks ORDER BY id"
+
+
+def spaces_named(url: str, *names: str) -> list[int]:
+    """New spaces of the default tenant; their ids."""
+    with psycopg.connect(url) as connection:
+        return [add_space(connection, DEFAULT_TENANT, name) for name in names]
 
 
 class SyncedSource:

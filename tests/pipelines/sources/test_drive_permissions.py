@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import httplib2
-import psycopg
 import pytest
 
-from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal
-from helix.library.spaces import add_space
 from pipelines.sources.base import Connector, SourceBusy, SourceError
 from pipelines.sources.kinds import open_source
 from tests.support.drive_server import Drive, DriveFile, Permission, drive
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
-from tests.support.synced_source import SyncedSource
+from tests.support.synced_source import SyncedSource, spaces_named
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import settings
 
@@ -224,8 +221,7 @@ def test_who_loses_a_permission_loses_the_document_at_the_next_sync(
 ) -> None:  # fmt: skip
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
     monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
-    with psycopg.connect(durable_database_url) as connection:
-        crew, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Crew", "Board"))
+    crew, board = spaces_named(durable_database_url, "Crew", "Board")
     told = arguments(server, folder_id="top")
     source = SyncedSource(
         durable_database_url, "reader", READER, options=PERMITTED,

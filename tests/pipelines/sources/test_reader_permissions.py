@@ -9,12 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal
-from helix.library.spaces import add_space
 from pipelines.sources.base import Connector, SourceError
 from pipelines.sources.confluence_restrictions import restrictions_of
 from pipelines.sources.kinds import open_source
@@ -22,7 +19,7 @@ from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.reader_module import reader_module
-from tests.support.synced_source import SyncedSource
+from tests.support.synced_source import SyncedSource, spaces_named
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import settings
 
@@ -131,8 +128,7 @@ def test_a_page_that_is_restricted_leaves_its_readers_at_the_next_sync(
 ) -> None:  # fmt: skip
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
     monkeypatch.setenv("HELIX_SECRETS_KEY", "7" * 64)
-    with psycopg.connect(durable_database_url) as connection:
-        crew, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Crew", "Board"))
+    crew, board = spaces_named(durable_database_url, "Crew", "Board")
     sealed = seal(settings(durable_database_url), {"arguments": confluence(server)})
     source = SyncedSource(
         durable_database_url, "reader", CONFLUENCE, secrets=sealed,
@@ -234,8 +230,7 @@ def test_who_is_named_no_more_loses_it_at_the_next_sync(
 ) -> None:
     become_a_user(monkeypatch, tmp_path, durable_database_url, wire)
     address = reader_module(tmp_path, monkeypatch, PERMITTED)
-    with psycopg.connect(durable_database_url) as connection:
-        staff, board = (add_space(connection, DEFAULT_TENANT, name) for name in ("Staff", "Board"))
+    staff, board = spaces_named(durable_database_url, "Staff", "Board")
     source = SyncedSource(
         durable_database_url, "reader", address, options={"readers": "groups"},
         group_map={"staff": [staff], "board": [board]},
