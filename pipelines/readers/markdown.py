@@ -200,7 +200,14 @@ def _front_metadata(head: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _first_heading(head: str) -> str | None:
     block = _FRONT_MATTER.match(head)
     tokens = _blocks_only().parse(head[block.end() :] if block else head)
-    for opening, inline in pairwise(tokens):
-        if opening.type == "heading_open" and (title := _plain(inline.content)):
-            return title
-    return None
+    headings = [
+        (opening.tag, title)  # h1 to h6
+        for opening, inline in pairwise(tokens)
+        if opening.type == "heading_open" and (title := _plain(inline.content))
+    ]
+    if not headings:
+        return None
+    (level, title), *others = headings
+    # "## Planning" before "## Writing" is the first of several sections: the file's name says more
+    is_section = level != "h1" and any(other <= level for other, _ in others)
+    return None if is_section else title

@@ -89,6 +89,10 @@ def test_a_byte_order_mark_goes_and_line_ends_stay() -> None:
     [
         ("# Refund policy\n\ntext", "Refund policy"),
         ("text first\n\n## Then *this* `code` ##\n", "Then this code"),
+        ("## Planning\n\ntext\n\n## Writing\n", None),
+        ("## Planning\n\ntext\n\n# Writing\n", None),
+        ("## Planning\n\ntext\n\n### Writing\n", "Planning"),
+        ("# Planning\n\ntext\n\n# Writing\n", "Planning"),
         ("Refund policy\n=============\n\ntext", "Refund policy"),
         ("Refund\npolicy\n---\n", "Refund policy"),
         ("```\n# not a title\n```\n\n# A title\n", "A title"),
