@@ -232,9 +232,11 @@ def _tell(number: int, tenant: str, dry_run: bool) -> None:
                 typer.echo(line)
             continue
         typer.echo(counts_line(row["counts"]))
-        if row["waiting"]:
+        if waiting := row["waiting"]:
+            gone = "1 document is" if waiting == 1 else f"{waiting} documents are"
+            waits = "waits" if waiting == 1 else "wait"
             typer.echo(
-                f"{row['waiting']} documents are gone at the source and wait: see"
+                f"{gone} gone at the source and {waits}: see"
                 f" `helix source show {number}`, then `helix source sync {number} --yes`"
             )
 

@@ -14,7 +14,7 @@ from helix.errors import BadRequest, NotFound
 from helix.library.audit import record_command
 from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.invitations import link_to, reset_link
-from helix.library.people.members import Role, set_role
+from helix.library.people.members import Role, memberships, set_role
 from helix.library.people.passkeys import (
     Passkey,
     list_passkeys,
@@ -48,7 +48,9 @@ RoleOrNone = Literal["owner", "editor", "reader", "none"]
 def add(
     email: Email,
     tenant: Annotated[str, typer.Option(help="Whose documents.")] = DEFAULT_TENANT,
-    role: Annotated[Role, typer.Option(help="What they may do there.")] = "reader",
+    role: Annotated[
+        Role | None, typer.Option(help="What they may do there; else reader, or as they are.")
+    ] = None,
     name: Annotated[str, typer.Option(help="Their name.")] = "",
     password: Annotated[
         bool, typer.Option("--password", help="Read a password from the terminal or a pipe.")
@@ -60,18 +62,20 @@ def add(
     """
     chosen = _read_password() if password else None
 
-    def make(connection: Connected) -> str | None:
+    def make(connection: Connected) -> tuple[Role, str | None]:
         known = find_person(connection, email)
         person_id = known.id if known else add_person(connection, email, name)
-        set_role(connection, tenant_name(tenant), person_id, role)
-        about = f"person {person_id}; role {role}"
+        given = role or _role_in(connection, tenant, person_id) or "reader"
+        set_role(connection, tenant_name(tenant), person_id, given)
+        about = f"person {person_id}; role {given}"
         record_command(connection, "helix user add", tenant, about)
         if chosen is not None:
             set_password(connection, person_id, chosen)
-        return reset_link(connection, tenant, person_id) if not known and not chosen else None
+        link = reset_link(connection, tenant, person_id) if not known and not chosen else None
+        return given, link
 
-    secret = in_database(make)
-    typer.echo(f"{email} is {_with_article(role)} of {tenant}", err=True)
+    given, secret = in_database(make)
+    typer.echo(f"{email} is {_with_article(given)} of {tenant}", err=True)
     _print_link(secret)
 
 
@@ -175,6 +179,11 @@ def _known(connection: Connected, email: str) -> Person:
     if person is None:
         raise NotFound(f"there is no account of {email}: `helix user list` has them")
     return person
+
+
+def _role_in(connection: Connected, tenant: str, person_id: int) -> Role | None:
+    held = {each.tenant: each.role for each in memberships(connection, person_id)}
+    return held.get(tenant_name(tenant))
 
 
 def _read_password() -> str:

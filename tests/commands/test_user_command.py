@@ -39,6 +39,8 @@ def test_a_person_is_added_with_a_link_that_sets_a_password(values: dict[str, st
     assert re.search(r"ada@example\.com +acme +owner", listed)
     assert re.search(r"ada@example\.com +beta +reader", listed)
     assert "acme" not in helix("user", "list", "--tenant", "beta", **values).stdout
+    same = helix("user", "add", "ada@example.com", "--tenant", "acme", **values)
+    assert (same.returncode, same.stderr) == (0, "ada@example.com is an owner of acme\n")
 
 
 def test_a_password_comes_from_a_pipe(values: dict[str, str]) -> None:
