@@ -255,6 +255,7 @@ def test_slides_and_word_documents_look_like_what_they_are(page: Page, shelf: st
     expect(page.locator("mark.quote")).to_have_text("140 euros")
     expect(page.get_by_role("heading", name="Hotels")).to_be_visible()
     expect(page.get_by_role("row", name="B")).to_contain_text("25")
+    expect(page.get_by_role("columnheader")).to_have_text(["Grade", "Days"])
     assert fits(page)
 
 

@@ -12,6 +12,8 @@ export function TableBlock({ block, text, marks }) {
   const cells = byRow(table, first, last);
   const inside = marks.filter((mark) => mark.start < block.end && block.start < mark.end);
   const labelled = table.rows.some((path) => path.length > 0);
+  const corner = labelled && cornerOf(table, text, first, last);
+  const numbers = numberColumns(cells, text);
   const named = [table.caption, table.units].filter(Boolean).join(" ");
   const rows = [];
   let group = "";
@@ -26,7 +28,7 @@ export function TableBlock({ block, text, marks }) {
   }
   return html`<div class="table-scroll" tabindex="0" role="group" aria-label=${named || "Table"}><table class="document-table">
     ${named && first === 0 && html`<caption>${outside(inside, table, first, last) ? html`<mark class=${outside(inside, table, first, last).kind}>${named}</mark>` : named}</caption>`}
-    <thead>${headerRows(table.columns, depth).map((row, n) => html`<tr key=${n}>${n === 0 && labelled && html`<td rowspan=${depth}></td>`}${row}</tr>`)}</thead>
+    <thead>${headerRows(table.columns, depth, numbers).map((row, n) => html`<tr key=${n}>${n === 0 && labelled && (corner ? html`<th scope="col" rowspan=${depth}>${corner}</th>` : html`<td rowspan=${depth}></td>`)}${row}</tr>`)}</thead>
     <tbody>${rows}</tbody></table></div>`;
 }
 
@@ -35,12 +37,29 @@ function Row({ label, inner, labelled, line, cells, columns, text, marks }) {
   return html`<tr>${labelled && html`<th scope="row" class=${inner ? "inner" : undefined}>${mark && label ? html`<mark class=${mark.kind}>${label}</mark>` : label}</th>`}
     ${Array.from({ length: columns }, (_, column) => {
       const there = cells?.get(column) || [];
-      const number = there.length === 1 && NUMBER.test(text.slice(there[0].start, there[0].end));
+      const number = isNumber(there, text);
       return html`<td key=${column} class=${number ? "number" : undefined}>${there.map((cell, n) => html`${n > 0 && " "}<${Slice} text=${text} start=${cell.start} end=${cell.end} marks=${marks} />`)}</td>`;
     })}</tr>`;
 }
 
 const NUMBER = /^[\s$€£¥(+\-–—]*[\d.,]+[\s%)]*$|^[—–-]$/;
+
+const isNumber = (there, text) => there.length === 1 && NUMBER.test(text.slice(there[0].start, there[0].end));
+
+// The columns with a number in them: their headers stand above it, at the end.
+const numberColumns = (cells, text) => new Set([...cells.values()].flatMap((row) => [...row].flatMap(([column, there]) => (isNumber(there, text) ? [column] : []))));
+
+// The name of the column of the labels. It is stored in the lines alone: "City: Ghent | Rate: 100".
+function cornerOf(table, text, first, last) {
+  for (let row = first; row < last; row += 1) {
+    const { [row]: line } = table.lines;
+    const label = table.rows[row].length === 1 ? `: ${table.rows[row][0]}` : "";
+    const said = text.slice(line.start, line.end);
+    const at = label ? said.indexOf(label) : -1;
+    if (at > 0 && /^( \||$)/.test(said.slice(at + label.length))) return said.slice(0, at);
+  }
+  return "";
+}
 
 function byRow(table, first, last) {
   const rows = new Map();
@@ -60,7 +79,7 @@ function outside(marks, table, first, last) {
 }
 
 // Equal headers side by side are one that spans; a path shorter than the others reaches down.
-function headerRows(columns, depth) {
+function headerRows(columns, depth, numbers) {
   return Array.from({ length: depth }, (_, level) => {
     const found = [];
     for (let column = 0; column < columns.length;) {
@@ -70,7 +89,7 @@ function headerRows(columns, depth) {
         const last = level === path.length - 1;
         while (!last && next < columns.length && same(path, columns[next], level)) next += 1;
         const span = next - column;
-        found.push(html`<th key=${column} scope=${span > 1 ? "colgroup" : "col"} colspan=${span} rowspan=${last ? depth - level : 1}>${path[level]}</th>`);
+        found.push(html`<th key=${column} scope=${span > 1 ? "colgroup" : "col"} class=${span === 1 && numbers.has(column) ? "number" : undefined} colspan=${span} rowspan=${last ? depth - level : 1}>${path[level]}</th>`);
       } else if (!path.length && level === 0) {
         found.push(html`<td key=${column} rowspan=${depth}></td>`);
       }
