@@ -62,6 +62,11 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
 
     _give(ada)
     expect(bob.get_by_role("button", name="Space: ")).to_be_visible()  # his page was told of it
+    for width in (360, 390):
+        bob.set_viewport_size({"width": width, "height": 740})
+        study = bob.get_by_role("navigation", name="Views").get_by_role("link", name="Study")
+        expect(study).to_be_in_viewport(ratio=1)  # none of the views is cut off on a phone
+    bob.set_viewport_size({"width": 1280, "height": 860})
     bob.get_by_role("link", name="Library", exact=True).click()
     document = bob.get_by_role("link", name="Minutes", exact=True)
     expect(document).to_be_visible()
