@@ -221,7 +221,7 @@ def test_the_trace_id_is_copied_by_one_click(
 def test_a_question_outside_the_documents_is_told_calmly(page: Page) -> None:
     ask(page, "What is the capital of Mongolia?")
     banner = page.locator(".outside")
-    expect(banner).to_contain_text("This is outside the documents.")
+    expect(banner).to_contain_text("Nothing near enough was found.")
     assert page.get_by_role("alert").count() == 0
     assert serious(page) == []
 

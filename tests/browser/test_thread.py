@@ -189,10 +189,15 @@ def test_an_answer_whose_document_is_gone_keeps_its_question(
         with watched(context, url, f"#/c/{conversation}") as page:
             expect(page.locator(".prose")).to_contain_text("12 tonnes")
             assert httpx.delete(f"{url}/v1/documents/{document}").status_code == 204
+            doubted = "jsonb_set(response, '{support,answers}', '{\"probability\": 0.2}')"
+            with psycopg.connect(module_database_url, autocommit=True) as connection:
+                changed = connection.execute(f"UPDATE messages SET response = {doubted}")
+            assert changed.rowcount > 0
             page.reload()
             expect(page.locator(".stale")).to_contain_text(
                 "This answer was deleted with a document."
             )
             expect(page.locator(".stale")).to_contain_text("A source of this answer was removed on")
             expect(page.locator(".question")).to_contain_text("windmill of Damme")
+            expect(page.locator(".support-note")).to_have_count(0)
             assert "12 tonnes" not in page.content()

@@ -124,7 +124,7 @@ function Trouble({ turn, onRetry }) {
   if (turn.state === "stopped") return html`<div class="stopped"><${Icon} name="stop" /><span>Stopped${turn.text ? ": this is not the whole answer" : ""}.</span> ${again}${turn.model && html`<${WrittenBy} model=${turn.model} />`}</div>`;
   if (turn.state === "cut") return html`<${Notice} kind="error" title="This is not the whole answer."><p>${turn.error}</p>${again}</>`;
   if (turn.state === "failed") return html`<${Notice} kind="error" title=${turn.text ? "This is not the whole answer." : "There is no answer."}><p>${turn.error}</p>${again}</>`;
-  if (turn.state !== "done" || turn.abstained) return null;
+  if (turn.state !== "done" || turn.abstained || turn.isEmptied) return null;
   const open = unsupported(turn.support).length;
   const aside = beside(turn.support).length;
   const all = turn.support?.statements.length;

@@ -15,10 +15,10 @@ const REASONS = {
   no_documents: "The library is empty: there is nothing to answer from.",
   filtered_empty: "No document matches your selection. Ask all documents, or select others.",
   underspecified: "The question refers to something that the conversation has not named.",
-  below_gate: "Nothing in the documents is near enough to this question to answer from.",
+  below_gate: "The closest passages are about something else.",
   model_refused: "Passages were found, but none of them contains the answer.",
 };
-const OUTSIDE = { below_gate: "This is outside the documents", model_refused: "The documents do not say" };
+const OUTSIDE = { below_gate: "Nothing near enough was found", model_refused: "The documents do not say" };
 const CLOSEST = 3;
 const NO_ANSWER = "Closest, but not an answer";
 const LIKELY = "This may still answer it";

@@ -8,6 +8,11 @@ import { learnSpaces, useSpaces } from "../shell/spaces.js";
 import { useBatch } from "./many.js";
 
 const WAYS = { add: "Put them there too", move: "Move them there", remove: "Take them out of it" };
+const MEANT = {
+  add: "Whoever may read them now still may; so may readers of this space.",
+  move: "They leave their other spaces: from now on readers of this space alone may read them.",
+  remove: "Readers of this space may read them only where they stand in another.",
+};
 const SAID = { add: "put into", move: "moved to", remove: "taken out of" };
 
 // Each document has its outcome, as those of a batch.
@@ -27,6 +32,7 @@ export function DocumentSpaces({ ids, known, picked, onDone }) {
   return html`<form class="form" onSubmit=${submit}>
     <label class="field">Space<select data-focus value=${space} onChange=${(event) => setSpace(Number(event.target.value))}>${own.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
     <fieldset class="choices"><legend class="unseen">What to do</legend>${Object.entries(WAYS).map(([value, text]) => html`<label key=${value}><input type="radio" name="way" checked=${way === value} onChange=${() => setWay(value)} /> ${text}</label>`)}</fieldset>
+    <p class="hint">${MEANT[way]}</p>
     ${report}
     <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy || !ids.length}><span>Save</span></button></div>
   </form>`;

@@ -89,7 +89,7 @@ function Readers({ known, share, conversation, message, onDone, onClose }) {
         ${shown.map((one) => html`<${Check} key=${`${one.kind} ${one.id}`} on=${chosen.has(`${one.kind} ${one.id}`)} onChange=${(on) => choose(one, on)}>${one.name} <span class="hint">${one.hint}</span></>`)}
         ${!shown.length && html`<p class="hint">Nobody is called that.</p>`}</div></fieldset>`}
     ${message === null && html`<p class="hint">What you ask in this conversation later is shared too.</p>`}
-    <p class="hint">Each reader sees those sources alone that they may read themselves, and how many others there are. An answer that has more than the words of these is kept from them.</p>
+    <p class="hint">They see the sources that they may read themselves, and how many others there are. Where the answer has words of those others, they do not see its text.</p>
     <${Check} on=${words} onChange=${setWords}>Show the text of answers to all of them, without the sources they may not open</>
     ${work.error && html`<p class="notice error" role="alert">${work.error}</p>`}
     <div class="form-end">${share && html`<${Button} kind="danger" disabled=${work.busy} onClick=${stop}>Stop sharing</>`}
