@@ -114,6 +114,15 @@ def _make(ada: Page) -> None:
     ada.get_by_label("Files to add").set_input_files(file)
     added = ada.get_by_role("link", name="Minutes", exact=True)
     expect(added).to_be_visible(timeout=120_000)  # a worker has to start first
+    ada.get_by_label("Select Minutes").check()
+    ada.get_by_role("button", name="Space", exact=True).click()
+    dialog = ada.get_by_role("dialog", name="Spaces of 1 document")
+    expect(dialog).to_contain_text("Whoever may read them now still may")
+    dialog.get_by_label("Move them there").check()
+    expect(dialog).to_contain_text("readers of this space alone may read them")
+    assert serious(ada) == []
+    dialog.get_by_role("button", name="Cancel").click()
+    ada.get_by_role("button", name="Clear selection").click()
     ada.get_by_role("button", name="Space: Board").click()
     ada.get_by_role("menuitem", name="All spaces…").click()
     ada.get_by_role("link", name="Board").click()
