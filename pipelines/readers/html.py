@@ -34,6 +34,9 @@ _META_WITHIN = 4096  # bytes; the standard says 1024, pages say otherwise
 _XML_CHARSET = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
 # of what the page itself marks as main: less, and trafilatura lost some; more, and it took menus
 _LEAST_OF_MAIN, _MOST_OF_MAIN = 0.6, 1.05
+# of the page: where so little was cut, its headings are worth more. Of manuals of Debian in HTML
+# (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text and no heading
+_NEARLY_ALL = 0.9
 _NOT_EXTRACTED = (
     "//nav | //footer[not(ancestor::article or ancestor::main)] | //*[@role='navigation']"
 )
@@ -113,7 +116,8 @@ def _content(tree: _Element) -> ReadText:
     share = len(gathered.text) / max(len(whole.text), 1)
     is_flat = "\n" not in gathered.text and "\n" in whole.text  # its last resort: words in a row
     is_off = main is not None and not _LEAST_OF_MAIN <= share <= _MOST_OF_MAIN
-    if whole.text and (is_flat or is_off or not gathered.text):
+    is_headless = share >= _NEARLY_ALL and len(whole.sections) >= 2 * len(gathered.sections)
+    if whole.text and (is_flat or is_off or is_headless or not gathered.text):
         gathered = whole
     if not gathered.text:
         raise UnreadableFile("empty: there is no text in it")

@@ -58,6 +58,18 @@ def test_a_page() -> None:
     assert found.text[slice(*table)].startswith("Name: Sprocket")
 
 
+def test_headings_of_a_manual_are_kept() -> None:
+    title = '<div class="titlepage"><div><div><h2 class="title">{}</h2></div></div></div>'
+    said = "Files are compressed in blocks, and the block size affects both the ratio and memory. "
+    parts = "".join(
+        f'<div class="sect1">{title.format(name)}<p>{said * 4}</p></div>'
+        for name in ("1. Name", "2. Memory", "3. Limits")
+    )
+    page = f'<title>A manual</title><body><div class="book">{parts}</div></body>'
+    headings = [path for path, _ in outline(read("html", page.encode()))]
+    assert headings == ["1. Name", "2. Memory", "3. Limits"]
+
+
 @pytest.mark.parametrize(
     "data",
     [
