@@ -2,8 +2,9 @@
 
 A row is furniture only at the edge of its page's text and where other pages have the same: the
 same text but for numbers, mostly set apart from the text; a page number that goes up with the
-pages; or a short text set apart at the place and in the size of most pages' furniture. Where the
-edge is does not matter: a page of three lines has its footer below the third. A table's header
+pages; or a short text set apart at the place and in the size of most pages' furniture. In letters
+much larger than on the other pages the same text is the document's title. Where the edge is does
+not matter: a page of three lines has its footer below the third. A table's header
 that is repeated on the next pages is not set apart from its rows, and stays.
 """
 
@@ -14,6 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
+from statistics import median
 
 from pipelines.readers.printed.frame import Column
 from pipelines.readers.printed.page_numbers import labels_of
@@ -31,6 +33,7 @@ _SAME_PLACE_SHARE = 0.3  # of the pages have furniture where a text is it by its
 _LONGEST = 200  # characters of a row of furniture
 _LONGEST_BY_PLACE = 80
 _MOST_WORDS_ALONE = 4  # of furniture on a page without any text
+_LARGER = 1.3  # times the size of the same text on other pages: a title, of which those remind
 _DIGITS = re.compile(r"\d+")
 
 Place = tuple[bool, int, int, int, int]
@@ -161,7 +164,11 @@ class _Known:
     def __init__(self, labels: Mapping[EdgeRow, str], pages: int) -> None:
         self._labels = labels
         self._keys = {row: _key(row, label) for row, label in labels.items()}
-        self._repeated = self._repeated_keys(max(_LEAST_PAGES, _LEAST_SHARE * pages))
+        repeated = self._repeated_keys(max(_LEAST_PAGES, _LEAST_SHARE * pages))
+        sizes: defaultdict[Key, list[float]] = defaultdict(list)
+        for row, key in self._keys.items():
+            sizes[key].append(row.size)
+        self._sizes = {key: median(sizes[key]) for key in repeated}
         counts = Counter(place for row in labels if self.is_sure(row) for place in row.places)
         least = max(_LEAST_PAGES, _SAME_PLACE_SHARE * pages)
         self._places = {place for place, count in counts.items() if count >= least}
@@ -172,7 +179,8 @@ class _Known:
 
     def is_sure(self, row: EdgeRow) -> bool:
         """True where the row is furniture by its text or its page number."""
-        if self._keys.get(row) in self._repeated:
+        usual = self._sizes.get(self._keys[row]) if row in self._keys else None
+        if usual is not None and row.size <= _LARGER * usual:
             return True
         is_short = len(row.words) <= _MOST_WORDS_ALONE
         return self.label(row) != "" and (is_short or row.gap >= _SET_APART)

@@ -59,6 +59,16 @@ def test_headers_and_footers_are_kept_beside_the_text() -> None:
     }
 
 
+def test_a_title_that_the_headers_repeat_is_kept() -> None:
+    def running(canvas: Canvas, number: int) -> None:
+        put(canvas, 250, 40, "Example Corporation annual report", size=18 if number == 1 else 8)
+
+    found = read("pdf", drawn(*pages(5, running)))
+    assert found.heading == "Example Corporation annual report"
+    assert found.text.count("Example") == 1 and found.text.startswith("Example")
+    assert furniture(found)[:2] == [(), ("Example Corporation annual report",)]
+
+
 def test_a_page_number_with_the_count_of_pages_is_one() -> None:
     def running(canvas: Canvas, number: int) -> None:
         put(canvas, 60, 40, f"Guide for Keepers {number} / 12", size=8)
