@@ -1,7 +1,7 @@
 """The durable engine of a worker: awake while there is work, gone while there is none.
 
-Awake it asks the database for work a hundred times a second, which is how it hands a file on within
-a tenth of one. At rest nothing of it is left; waking it again takes a quarter of a second.
+Awake it asks the database for work some dozens of times a second, which is how it hands a file on
+within a tenth of one. At rest nothing of it is left; waking it again takes a quarter of a second.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from pipelines.runs.run_steps import Worker
 _LOOK_SECONDS = 1.0  # longest until a queued run is seen whose notification was lost
 _RESTING_LOOK_SECONDS = 30.0  # the same while there is nothing to do: it is notified on the way
 _REST_SECONDS = 5.0  # after the last run; the next one often comes soon
+_LEAVE_SECONDS = 0.2  # the same where it ends then: the engine notes down what it has done
 _ROLL_CALL_SECONDS = 2.0
 _MISSED_SECONDS = 5.0  # a lock free for so long: a worker that lost its connection has it again
 _TIDY_SECONDS = 30.0
@@ -95,10 +96,11 @@ class WorkerLoop:
     async def _serve(self, connection: Connected, until_idle: bool) -> None:
         busy_at = time.monotonic()
         while True:
-            if not await self._worker.idle():
+            is_idle = await self._worker.idle() and not workflow.is_under_way()
+            if not is_idle:
                 busy_at = time.monotonic()
                 await through_outages(self._engine.wake)
-            elif until_idle and time.monotonic() - busy_at > _LOOK_SECONDS:
+            elif until_idle and time.monotonic() - busy_at > _LEAVE_SECONDS:
                 return
             elif time.monotonic() - busy_at > _REST_SECONDS:
                 await self._engine.rest()
@@ -107,7 +109,7 @@ class WorkerLoop:
                 await self._start_and_stop_runs()
                 await self._do_periodic_work(connection)
             wait = _LOOK_SECONDS if self._engine.is_awake else _RESTING_LOOK_SECONDS
-            await _notified(connection, wait)
+            await _notified(connection, _LEAVE_SECONDS if until_idle else wait)
 
     async def _do_periodic_work(self, connection: Connected) -> None:
         now = time.monotonic()

@@ -36,7 +36,9 @@ APPLICATION_VERSION = "1"
 """Pinned: DBOS's default is a hash of the source, and a new release would leave old runs lying.
 Raise it when the order of steps changes; runs of the version before must then have ended."""
 
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = {FILES: 0.1, _UNPARTITIONED_FILES: 2.0}
+"""The pause between two looks into a queue; a look is a transaction of some milliseconds."""
+_RUNS_POLL_SECONDS = 0.2  # of the queues of runs
 _WINDOW = 200  # files of one run that are queued at once: 10,000 at a time would be held in memory
 
 _logger = logging.getLogger(__name__)
@@ -146,6 +148,11 @@ async def durable_engine(
         _current.worker = None
 
 
+def is_under_way() -> bool:
+    """True while this process carries out a workflow."""
+    return bool(_current.tasks)
+
+
 def _is_news(record: logging.LogRecord) -> bool:
     """True where what DBOS logs is news: its own exceptions are handled here. No tracebacks."""
     error = record.exc_info[1] if record.exc_info else None
@@ -181,7 +188,7 @@ async def _register(queues: Mapping[str, int]) -> None:
                 name,
                 worker_concurrency=2 * concurrency if name == FILES else concurrency,
                 partition_worker_concurrency=concurrency if name == FILES else None,
-                polling_interval_sec=_POLL_SECONDS,
+                polling_interval_sec=_POLL_SECONDS.get(name, _RUNS_POLL_SECONDS),
                 on_conflict="always_update",
             )
     except DBAPIError as error:
