@@ -27,10 +27,20 @@ from helix.providers.base import LanguageModel
 from helix.providers.offline.answerer import OfflineLLM
 from tests.conversations.test_images import drawn
 from tests.support.cli_runner import helix
+from tests.support.fake_embedder import rows
 from tests.support.live_server import live
 from tests.support.repository import ROOT
 
 _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
+
+
+@pytest.fixture(scope="module")
+def library(module_database_url: str) -> str:
+    """The database that has the policy; each test begins conversations of its own in it."""
+    sample = str(ROOT / "samples" / "refund-policy.txt")
+    values = _OFFLINE | {"DATABASE_URL": module_database_url}
+    assert helix("ingest", sample, **values).returncode == 0
+    return module_database_url
 
 
 def _conversation(told: subprocess.CompletedProcess[str]) -> str:
@@ -40,16 +50,14 @@ def _conversation(told: subprocess.CompletedProcess[str]) -> str:
     return found[1]
 
 
-def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
-    values = _OFFLINE | {"DATABASE_URL": database_url}
-    sample = str(ROOT / "samples" / "refund-policy.txt")
-    assert helix("ingest", sample, **values).returncode == 0
+def test_lines_are_questions_of_one_conversation(library: str) -> None:
+    values = _OFFLINE | {"DATABASE_URL": library}
     first = "How long do I have to request a refund?\n/help\n\n"
     told = helix("chat", stdin=f"{first}And for gift cards?\n/quit\nnever read\n", **values)
     conversation = _conversation(told)
     assert "within 30 days" in told.stdout and "[1] Refund Policy" in told.stdout
     assert "begin another conversation" in told.stderr
-    with live(database_url) as client:
+    with live(library) as client:
         path = client.get(f"/v1/conversations/{conversation}").json()["path"]
         assert [row["question"] for row in path] == [first.split("\n")[0], "And for gift cards?"]
         assert {row["status"] for row in path} == {"done"}
@@ -63,18 +71,14 @@ def test_lines_are_questions_of_one_conversation(database_url: str) -> None:
 
 
 @pytest.mark.parametrize("over", ["database", "server"])
-def test_what_was_asked_is_asked_again_changed_and_gone_between(
-    database_url: str, over: str
-) -> None:
-    values = _OFFLINE | {"DATABASE_URL": database_url}
-    sample = str(ROOT / "samples" / "refund-policy.txt")
-    assert helix("ingest", sample, **values).returncode == 0
+def test_what_was_asked_is_asked_again_changed_and_gone_between(library: str, over: str) -> None:
+    values = _OFFLINE | {"DATABASE_URL": library}
     lines = [
         "/again", "How long do I have to request a refund?", "Where are you?", "/again",
         "/edit #1 Within how many days are refunds accepted?", "/list", "/switch", "/switch #9",
         "/list", "/switch #2", "/nonsense",
     ]  # fmt: skip
-    with live(database_url) as client:
+    with live(library) as client:
         where = ("--server", str(client.base_url)) if over == "server" else ()
         told = helix("chat", *where, stdin="\n".join(lines), **values)
         path = client.get(f"/v1/conversations/{_conversation(told)}").json()["path"]
@@ -120,14 +124,13 @@ def test_a_question_is_about_the_images_put_before_it(
 
 @pytest.mark.parametrize("over", ["database", "server"])
 def test_ctrl_c_stops_the_answer_and_not_the_chat(
-    database_url: str, over: str, monkeypatch: pytest.MonkeyPatch
+    library: str, over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pressed = Thread(target=_press_ctrl_c_once_answering, args=(database_url,))
+    others = [each for (each,) in rows(library, "SELECT DISTINCT conversation_id FROM messages")]
+    pressed = Thread(target=_press_ctrl_c_once_answering, args=(library, others))
     monkeypatch.setattr(OfflineLLM, "astream_chat", _endless)
-    values = _OFFLINE | {"DATABASE_URL": database_url}
-    sample = str(ROOT / "samples" / "refund-policy.txt")
-    assert helix("ingest", sample, **values).returncode == 0
-    with live(database_url) as client:
+    values = _OFFLINE | {"DATABASE_URL": library}
+    with live(library) as client:
         where = ("--server", str(client.base_url)) if over == "server" else ()
         pressed.start()
         told = helix(
@@ -140,10 +143,13 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(
     assert "#1 How long do I have" in told.stdout  # the line after it was read
 
 
-def _press_ctrl_c_once_answering(database_url: str) -> None:
+def _press_ctrl_c_once_answering(database_url: str, others: list[str]) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        found = "SELECT count(*) FROM message_events WHERE event = 'token'"
-        while connection.execute(found).fetchone() == (0,):
+        found = (
+            "SELECT count(*) FROM message_events"
+            " WHERE event = 'token' AND conversation_id <> ALL(%s)"
+        )
+        while connection.execute(found, [others]).fetchone() == (0,):
             time.sleep(0.02)
     os.kill(os.getpid(), signal.SIGINT)
 

@@ -45,6 +45,7 @@ def values(wire: GeminiWire, database: CuttableDatabase) -> dict[str, str]:
         "GEMINI_API_KEY": "wire-test-key",
         "GOOGLE_GEMINI_BASE_URL": wire.base_url,
         "RETRIEVAL_MAX_DISTANCE": "0.9",
+        "HELIX_WORKERS": "0",
     }
 
 

@@ -56,7 +56,7 @@ def answering(
     with serving(
         **database, HELIX_LLM="server:smollm2", HELIX_MODEL_SERVER=llama.api,
         HELIX_MODEL_SERVER_KEY=llama.key, RETRIEVAL_TOP_K="2", HELIX_MODEL_TIMEOUT="100",
-        HELIX_ANSWER_TOKENS=str(answer_tokens),
+        HELIX_WORKERS="0", HELIX_ANSWER_TOKENS=str(answer_tokens),
     ) as service:  # fmt: skip
         yield service
 

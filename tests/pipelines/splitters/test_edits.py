@@ -11,7 +11,7 @@ from llama_index.core.schema import Document
 from pipelines.splitters import SectionSplitter
 from tests.support.texts import paragraphs
 
-PLACES = [pytest.param(50, marks=pytest.mark.soak), 4]  # 4: each kind of edit once
+PLACES = [pytest.param(50, 300, marks=pytest.mark.soak), (4, 60)]  # 4: each kind of edit once
 MOST = 12
 """Chunks of 500 tokens that one edited paragraph may change."""
 
@@ -41,15 +41,18 @@ def node_ids(parts: list[str], between: str) -> set[str]:
 
 # paragraphs, lines, and one paragraph without an end
 @pytest.mark.parametrize("between", ["\n\n", "\n", " "])
-@pytest.mark.parametrize("places", PLACES)
-def test_one_edited_paragraph_of_300_pages_changes_few_chunks(places: int, between: str) -> None:
-    parts = paragraphs(1500)
-    assert 850_000 < sum(map(len, parts)) < 1_000_000
+@pytest.mark.parametrize(("places", "pages"), PLACES)
+def test_one_edited_paragraph_of_many_pages_changes_few_chunks(
+    places: int, pages: int, between: str
+) -> None:
+    parts = paragraphs(5 * pages)
+    assert 2_800 < sum(map(len, parts)) / pages < 3_400
     before = node_ids(parts, between)
-    assert len(before) > 350
+    assert len(before) > pages > 4 * MOST
     edits: list[Edit] = [_reworded, _shortened, _inserted, _deleted]
     source = random.Random(5)
-    for number, at in enumerate([0, *source.sample(range(1, len(parts)), places - 2), 1499]):
+    last = len(parts) - 1
+    for number, at in enumerate([0, *source.sample(range(1, last), places - 2), last]):
         edited = list(parts)
         edits[number % 4](edited, at)
         after = node_ids(edited, between)

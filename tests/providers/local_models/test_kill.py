@@ -114,7 +114,8 @@ def killing(
     module_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Killing]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    values = {"DATABASE_URL": module_database_url, "HELIX_EMBEDDER": "offline"}
+    values = {"DATABASE_URL": module_database_url, "HELIX_EMBEDDER": "offline",
+              "HELIX_WORKERS": "0"}  # fmt: skip
     policy = str(ROOT / "samples" / "refund-policy.txt")
     done = run("-m", "pipelines.ingest", policy, HELIX_LLM="offline", **values)
     assert done.returncode == 0, done.stderr
