@@ -10,7 +10,8 @@ import httpx
 from tests.support.cli_runner import helix
 from tests.support.server_processes import served
 
-VALUES = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "HELIX_AUTH": "accounts"}
+VALUES = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "HELIX_AUTH": "accounts",
+          "HELIX_WORKERS": "0"}  # fmt: skip
 
 
 def test_the_first_account_is_made_by_a_link_of_the_start(

@@ -19,7 +19,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(PIECES).map("".join))
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(TEXTS)
 @example(".[1][2] \n")
 @example("…\x85a")

@@ -103,7 +103,7 @@ async def _check_cuttings(text: str, draw: random.Random) -> None:
         assert [c["n"] for c in citations] == [n for n in marker_numbers(text) if 1 <= n <= 5]
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.characters()))
 def test_a_frame_is_one_line_of_json_whatever_the_text(text: str) -> None:
     frame = token_frame(text)
