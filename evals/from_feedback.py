@@ -24,8 +24,9 @@ from evals.cases import Case, CaseError, Passage, Within, load_cases
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.settings import Settings, load_settings
-from helix.storage.connections import become, unavailable
+from helix.storage.connections import unavailable
 from helix.storage.database import open_url
+from helix.storage.transaction_settings import become
 from helix.telemetry.logs import configure_logging
 
 _VOTES = """

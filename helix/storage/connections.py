@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -33,6 +33,7 @@ from helix.storage.replicas import Identity, Replicas
 from helix.storage.statements import moments, replicas
 from helix.storage.statements import sessions as sql
 from helix.storage.statements.upkeep import ANSWERS
+from helix.storage.transaction_settings import planned, settings_of
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool
 
@@ -176,10 +177,10 @@ class Connections:
         if (replica := self._replicas.pick(self._identity)) is None:
             return None
         (row,) = await self.fetch(replicas.POSITION, {}, tenant)
-        more, who = _seeing(tenant, reach)
+        more, who = settings_of(tenant, reach)
         who |= {"position": row["position"]}
         return await self._replicas.read(
-            replica, sql.SET_TENANT + more + settings, (_planned(statement, reach), values), who
+            replica, sql.SET_TENANT + more + settings, (planned(statement, reach), values), who
         )
 
     async def ping(self) -> bool:
@@ -200,9 +201,9 @@ class Connections:
     ) -> list[Row]:
         """All rows of one read; tried twice, for a restarted server leaves dead connections."""
         pool = self._reading_blocking if self._runner.is_current() else self._reading
-        more, who = _seeing(tenant, reach)
+        more, who = settings_of(tenant, reach)
         settings = (sql.POOLED_SETTINGS if self._pooled else "") + more + settings
-        statement = _planned(statement, reach)
+        statement = planned(statement, reach)
         for last_try in (False, True):
             try:
                 await pool.open()
@@ -260,7 +261,7 @@ class Connections:
         self, tenant: str, settings: str = "", reach: Reach = WHOLE
     ) -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
-        more, who = _seeing(tenant, reach)
+        more, who = settings_of(tenant, reach)
         become = sql.AS_TENANT_IN_ROLE + more + settings, who
         with _translated(), self._writing.transaction(become) as connection:
             yield connection
@@ -364,40 +365,6 @@ def _require_direct(connection: Connected) -> None:
             "DATABASE_URL leads to a pooler, such as PgBouncer: put its address into"
             " DATABASE_POOLER_URL, and the address of Postgres itself into DATABASE_URL"
         )
-
-
-def become(connection: Connected, tenant: str, reach: Reach = WHOLE) -> None:
-    """Act as ``tenant`` until the transaction that is open on ``connection`` ends."""
-    more, who = _seeing(tenant, reach)
-    connection.execute(sql.AS_TENANT_IN_ROLE + more, who)
-
-
-def _seeing(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
-    """The settings that make a transaction one of ``reach``, with all the values that they bind."""
-    settings = ""
-    values: dict[str, Any] = {"tenant": tenant}
-    if reach.owner:
-        settings, values["owner"] = sql.SET_OWNER, reach.owner
-    if reach.as_of is not None:
-        settings += moments.SET_MOMENT
-        values["as_of"] = reach.as_of.isoformat()
-    if reach.spaces is not None:
-        settings += sql.SET_SPACES
-        values["spaces"] = _array_of(reach.spaces)
-    return settings, values
-
-
-@lru_cache(256)
-def _array_of(spaces: tuple[int, ...]) -> str:
-    """``spaces`` in order as Postgres writes an array; a thousand take a tenth of a millisecond."""
-    return f"{{{','.join(map(str, sorted(spaces)))}}}"
-
-
-def _planned(statement: str, reach: Reach) -> str:
-    """``statement`` as it is prepared for the role and the moment of ``reach``."""
-    if reach.as_of is not None:
-        statement = moments.then(statement)
-    return statement if reach.spaces is None else statement + sql.LIMITED
 
 
 async def _ready_to_read(connection: AsyncConnected) -> None:

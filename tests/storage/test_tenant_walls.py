@@ -12,8 +12,8 @@ import pytest
 from llama_index.core.vector_stores import VectorStoreQuery
 from psycopg import sql as composed
 
-from helix.storage.connections import become
 from helix.storage.statements.sessions import ROLES
+from helix.storage.transaction_settings import become
 from tests.support.fake_embedder import opened, record, write
 from tests.support.walled_rows import fill_tenants
 from tests.support.wire.gemini import word_vector
