@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 33 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 34 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 33) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 34) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1210,7 +1210,7 @@ COMMENT ON COLUMN conversations.title IS 'given by a person; empty: its first qu
 COMMENT ON COLUMN conversations.scope IS
     'document_ids and filters of a turn that names none, as POST /v1/query takes them';
 COMMENT ON COLUMN conversations.owner IS
-    'who alone sees it: person: or key: and an id; empty: whoever the tenant lets in';
+    'who alone sees it: person: or key: and an id; empty: the tenant''s keys, and its owners';
 COMMENT ON COLUMN conversations.messages IS 'how many there are, as a trigger counts them';
 COMMENT ON COLUMN conversations.model IS
     'the name of the model that answers its questions; empty: the tenant''s';
@@ -1976,12 +1976,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
                 AND d.spaces && (SELECT current_setting('helix.spaces', true)::bigint[])))
 $$;
 
+-- Whether `someone`, as helix.owner names people, is an owner of the transaction's tenant.
+CREATE OR REPLACE FUNCTION is_tenant_owner(someone text) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT EXISTS (SELECT FROM members WHERE role = 'owner' AND 'person:' || person_id = someone
+        AND tenant_id = (SELECT current_setting('helix.tenant', true)))
+$$;
+
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
     readable_chunks_near, forget_in_answers, forget_in_messages, record_removals, document_counts,
     keep_version, check_spaces, leave_space, readable_spaces, editable_spaces,
-    item_is_readable, are_readable, limits_of FROM PUBLIC;
+    item_is_readable, are_readable, is_tenant_owner, limits_of FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
 -- Whatever the version. It changes nothing where all is there.
@@ -2054,7 +2061,7 @@ BEGIN
                 ' message_events.conversation_id, message_events.message_id)))'
             ELSE '' END AS further, CASE
             WHEN relname = 'conversations' THEN format(
-                '(owner = %1$s OR owner = '''' AND NOT starts_with(%1$s, ''key:''))', me)
+                '(owner = %1$s OR owner = '''' AND (SELECT is_tenant_owner(%1$s)))', me)
             WHEN relname = ANY ('{messages,message_events,conversation_images}')
                 THEN by_conversation END AS whose
         FROM pg_class c
@@ -2087,7 +2094,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, readable_chunks_near, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, limits_of TO helix_app, helix_limited;
+    lexical_chunks, readable_chunks_near, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

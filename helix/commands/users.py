@@ -14,7 +14,7 @@ from helix.errors import BadRequest, NotFound
 from helix.library.audit import record_command
 from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.invitations import link_to, reset_link
-from helix.library.people.members import Role, memberships, set_role
+from helix.library.people.members import Role, memberships, owners_of, set_role
 from helix.library.people.passkeys import (
     Passkey,
     list_passkeys,
@@ -62,7 +62,7 @@ def add(
     """
     chosen = _read_password() if password else None
 
-    def make(connection: Connected) -> tuple[Role, str | None]:
+    def make(connection: Connected) -> tuple[Role, str | None, bool]:
         known = find_person(connection, email)
         person_id = known.id if known else add_person(connection, email, name)
         given = role or _role_in(connection, tenant, person_id) or "reader"
@@ -72,10 +72,13 @@ def add(
         if chosen is not None:
             set_password(connection, person_id, chosen)
         link = reset_link(connection, tenant, person_id) if not known and not chosen else None
-        return given, link
+        return given, link, bool(owners_of(connection, tenant))
 
-    given, secret = in_database(make)
+    given, secret, owned = in_database(make)
     typer.echo(f"{email} is {_with_article(given)} of {tenant}", err=True)
+    if not owned:
+        typer.echo(f"{tenant} has no owner: `helix user set {email} --tenant {tenant} --role owner`"
+                   " makes one, who sees what was asked before accounts", err=True)  # fmt: skip
     _print_link(secret)
 
 

@@ -41,10 +41,10 @@ def within_both(first: Spaces, second: Spaces) -> Spaces:
 class Reach:
     """The part of a tenant's data that somebody may read.
 
-    ``owner`` names whose conversations are read beside those of nobody: ``person:`` or ``key:`` and
-    an id; empty where nobody is known. ``edits``: a document may be changed that stands in these
-    spaces alone; None: every document that may be read. ``as_of``: documents
-    and chunks as they stood then.
+    ``owner`` names whose conversations are read: ``person:`` or ``key:`` and an id; empty where
+    nobody is known: those of nobody, which owners of the tenant read besides. ``edits``: a document
+    may be changed that stands in these spaces alone; None: every document that may be read.
+    ``as_of``: documents and chunks as they stood then.
     """
 
     spaces: Spaces = None

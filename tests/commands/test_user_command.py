@@ -35,6 +35,7 @@ def test_a_person_is_added_with_a_link_that_sets_a_password(values: dict[str, st
         assert person_of_password(connection, " ADA@example.com", "correct horse") == person
     again = helix("user", "add", "ada@example.com", "--tenant", "beta", **values)
     assert (again.returncode, again.stdout) == (0, "")  # who has an account keeps it
+    assert "beta has no owner: `helix user set ada@example.com --tenant beta" in again.stderr
     listed = helix("user", "list", **values).stdout
     assert re.search(r"ada@example\.com +acme +owner", listed)
     assert re.search(r"ada@example\.com +beta +reader", listed)

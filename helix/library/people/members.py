@@ -52,14 +52,17 @@ def set_role(connection: Connected, tenant: str, person_id: int, role: str | Non
         LastOwner: nobody else is an owner.
     """
     values = {"tenant": tenant_name(tenant), "person": person_id}
-    if role != "owner":
-        owners = {row[0] for row in connection.execute(sql.OTHER_OWNERS, values)}
-        if owners == {person_id}:
-            raise LastOwner(f"{tenant} would have no owner: make somebody else one first")
+    if role != "owner" and owners_of(connection, tenant) == {person_id}:
+        raise LastOwner(f"{tenant} would have no owner: make somebody else one first")
     if role is None:
         connection.execute(sql.REMOVE_MEMBER, values)
     else:
         connection.execute(sql.SET_ROLE, {**values, "role": checked_role(role)})
+
+
+def owners_of(connection: Connected, tenant: str) -> set[int]:
+    """The owners of the tenant whose accounts are not disabled, held until the transaction ends."""
+    return {row[0] for row in connection.execute(sql.OWNERS, {"tenant": tenant})}
 
 
 def memberships(connection: Connected, person_id: int) -> list[Membership]:

@@ -57,7 +57,7 @@ ON CONFLICT (tenant_id, person_id) DO UPDATE SET role = excluded.role
 REMOVE_MEMBER = "DELETE FROM members WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
 
 # Locked, so that of two owners who remove each other at once one stays.
-OTHER_OWNERS = """
+OWNERS = """
 SELECT m.person_id FROM members m JOIN people p ON p.id = m.person_id AND p.disabled_at IS NULL
 WHERE m.tenant_id = %(tenant)s AND m.role = 'owner' ORDER BY m.person_id FOR UPDATE OF m
 """

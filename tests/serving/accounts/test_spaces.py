@@ -5,9 +5,10 @@ from __future__ import annotations
 import httpx
 import psycopg
 
+from helix.library.keys import create_key
 from helix.library.people.claims import access_of_identity
 from helix.library.spaces import Member, let_in, let_out
-from tests.serving.accounts.conftest import Accounts, email_of
+from tests.serving.accounts.conftest import PASSWORD, Accounts, email_of
 from tests.support.live_server import upload
 
 
@@ -63,10 +64,7 @@ def test_members_read_what_is_everybodys_or_given_to_them_or_their_group(
 def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
     ada, cat = accounts.signed_in("ada"), accounts.signed_in("cat")
     own = cat.post("/v1/conversations", json={"title": "Of Cat"}).json()["id"]
-    accounts.sql("INSERT INTO conversations (tenant_id, id, title) VALUES ('acme', 'old', 'o')")
-    for browser, seen in ((cat, {own, "old"}), (ada, {"old"})):
-        listed = browser.get("/v1/conversations").json()["conversations"]
-        assert {one["id"] for one in listed} == seen
+    assert _conversations(cat) == {own} and _conversations(ada) == set()
     for method, path in (
         ("GET", ""),
         ("DELETE", ""),
@@ -77,6 +75,44 @@ def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
         never = ada.request(method, f"/v1/conversations/never{path}")
         assert (told.status_code, told.text.replace(own, "never")) == (404, never.text)
     assert cat.get(f"/v1/conversations/{own}").json()["title"] == "Of Cat"
+
+
+def test_what_was_asked_before_accounts_is_the_owners_and_the_tenants_keys(
+    accounts: Accounts,
+) -> None:
+    with psycopg.connect(accounts.url, autocommit=True) as connection:
+        _, key = create_key(connection, "acme", "loose")
+        _, limited = create_key(connection, "acme", "limited", spaces=["0"])
+    programs = [accounts.browser(Authorization=f"Bearer {each}") for each in (key, limited)]
+    old = programs[0].post("/v1/conversations", json={"title": "Old"}).json()["id"]
+    ada, bob, cat = (accounts.signed_in(name) for name in ("ada", "bob", "cat"))
+    dan = accounts.browser()
+    login = {"email": email_of("dan"), "password": PASSWORD, "tenant": "acme"}
+    assert dan.post("/v1/session", json=login).json()["tenant"] == "acme"  # owner of beta alone
+    for other in (bob, cat, dan, programs[1]):
+        assert _conversations(other) == set()
+        for method, body in (("GET", None), ("PATCH", {"title": "Mine"}), ("DELETE", None)):
+            told = other.request(method, f"/v1/conversations/{old}", json=body)
+            never = other.request(method, "/v1/conversations/never", json=body)
+            assert (told.status_code, told.text.replace(old, "never")) == (404, never.text)
+        asked = {"question": "What did you say?", "stream": False}
+        assert other.post(f"/v1/conversations/{old}/messages", json=asked).status_code == 404
+    renamed = ada.patch(f"/v1/conversations/{old}", json={"title": "Of all"})
+    assert renamed.status_code == 200
+    assert programs[0].get(f"/v1/conversations/{old}").json()["title"] == "Of all"
+    shared = ada.post("/v1/shares", json={"conversation_id": old, "everyone": True})
+    assert cat.get(f"/v1/shared/{shared.json()['id']}").status_code == 200
+    accounts.sql("UPDATE members SET role = 'owner' WHERE person_id IN"
+                 " (SELECT id FROM people WHERE email = %s)", email_of("bob"))  # fmt: skip
+    accounts.sql("UPDATE members SET role = 'editor' WHERE person_id IN"
+                 " (SELECT id FROM people WHERE email = %s)", email_of("ada"))  # fmt: skip
+    assert (_conversations(bob), _conversations(ada)) == ({old}, set())
+    assert cat.get(f"/v1/shared/{shared.json()['id']}").status_code == 404
+    assert _conversations(programs[0]) == {old}
+
+
+def _conversations(browser: httpx.Client) -> set[str]:
+    return {one["id"] for one in browser.get("/v1/conversations").json()["conversations"]}
 
 
 def test_an_access_token_of_a_provider_opens_its_persons_spaces_alone(accounts: Accounts) -> None:
