@@ -94,6 +94,11 @@ def list_(
          f"disabled {each.disabled_at:%Y-%m-%d}" if each.disabled_at else ""]
         for each in in_database(lambda connection: list_people(connection, tenant))
     ]  # fmt: skip
+    if not rows:
+        whose = f" in {tenant}" if tenant is not None else ""
+        more = f" --tenant {tenant}" if tenant is not None else ""
+        typer.echo(f"nobody has an account{whose}: `helix user add ada@example.com{more}` adds one")
+        return
     print_table(["person", "address", "name", "tenant", "role", "since", ""], rows)
 
 

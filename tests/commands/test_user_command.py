@@ -44,6 +44,15 @@ def test_a_person_is_added_with_a_link_that_sets_a_password(values: dict[str, st
     assert (same.returncode, same.stderr) == (0, "ada@example.com is an owner of acme\n")
 
 
+def test_where_nobody_has_an_account_it_is_said_and_how_one_is_added(
+    values: dict[str, str],
+) -> None:
+    told = helix("user", "list", **values).stdout
+    assert told == "nobody has an account: `helix user add ada@example.com` adds one\n"
+    told = helix("user", "list", "--tenant", "acme", **values).stdout
+    assert "in acme: `helix user add ada@example.com --tenant acme`" in told
+
+
 def test_a_password_comes_from_a_pipe(values: dict[str, str]) -> None:
     made = helix("user", "add", "ada@example.com", "--password", stdin="long enough\n", **values)
     assert (made.returncode, made.stdout) == (0, ""), made.stderr
