@@ -63,7 +63,8 @@ async def get_run(library: Library, run_id: int, limit: int = 100, after: str | 
 
 def file_state(row: Row) -> Row:
     """A file with its ``stage`` in words: ``read page 3 of 47``, ``embed batch 2 of 5``."""
-    of = f" {row['done']} of {row['total']}" if row["total"] else ""
+    # none is done while the first is under way, and nobody counts from nought
+    of = f" {max(row['done'], 1)} of {row['total']}" if row["total"] else ""
     stages = {
         "reading": f"read page{of}" if of else "read",
         "embedding": f"embed batch{of}" if of else "embed",
