@@ -123,8 +123,9 @@ async def _follow(
         raise HelixError(
             f"stopped: {run['error']} ({stored} files are stored; run it again to go on)"
         )
-    for line in summary(counts, run["chunks"], run["ignored"]):
-        typer.echo(line)
+    if not request.options.get("dry_run"):  # of what nobody did there is a preview
+        for line in summary(counts, run["chunks"], run["ignored"]):
+            typer.echo(line)
     return run["status"] != "done" or bool(counts.get("failed")), resumed
 
 
