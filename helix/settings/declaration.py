@@ -273,7 +273,7 @@ class Settings(ClientSettings, ModelFolder):
     removals: int = Field(100, ge=0, le=10**9, alias="HELIX_REMOVALS")
     """Documents gone from a source that a sync removes by itself, at most."""
     removal_percent: int = Field(20, ge=0, le=100, alias="HELIX_REMOVAL_PERCENT")
-    """The same as a share of the source's documents; what is more waits for a yes."""
+    """The same as a share of the source's documents, from the sixth on; more waits for a yes."""
     web_imports: bool = Field(True, alias="HELIX_WEB_IMPORTS")
     """True if pages of the web may be brought in over HTTP."""
     secrets_keys: Annotated[tuple[SecretsKey, ...], BeforeValidator(split_names)] = Field(

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from helix.library.source_entries import KnownEntry
 from pipelines.sources.base import Entry
 
+FEW = 5
+"""Documents that may go at once whatever share of their source's they are."""
+
 
 @dataclass
 class Listing:
@@ -71,5 +74,9 @@ def is_same(entry: Entry, before: KnownEntry, *, again: bool = False) -> bool:
 
 
 def too_many(gone: int, documents: int, most: int, percent: int) -> bool:
-    """True where so many of a source's documents may not go without somebody's yes."""
-    return gone > most or gone * 100 > documents * percent
+    """True where so many of a source's documents may not go without somebody's yes.
+
+    A few are no share, or one file of three would wait; but all are, as where a mount is away.
+    """
+    are_few = gone <= FEW and gone < documents and percent > 0
+    return gone > most or (not are_few and gone * 100 > documents * percent)

@@ -1,7 +1,7 @@
 """Removals: decided with the listing, and confirmed by the source; ending.py carries them out.
 
 What is gone is removed only after a listing that ended whole, and only what the source itself says
-is there no more. Where more than a share is gone at once, it waits until somebody says yes.
+is there no more. Where more than a few and a share is gone at once, it waits for a yes.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def workplace(module_database_url: str, shared: Path) -> Iterator[str]:
     """A server with a worker, where sources may be added in one folder."""
-    with serving(module_database_url, workers=1, source_folders=(str(shared.parent),)) as url:
+    folders = (str(shared.parent),)
+    with serving(module_database_url, workers=1, source_folders=folders, removals=2) as url:
         yield url
 
 

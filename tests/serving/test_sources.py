@@ -47,8 +47,12 @@ def _work(url: str) -> None:
 
 
 def test_a_source_is_added_and_followed(
-    client: httpx.Client, durable_database_url: str, shared: Path
+    client: httpx.Client,
+    durable_database_url: str,
+    shared: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HELIX_REMOVALS", "1")
     number = _added(client, shared)
     _work(durable_database_url)
     told = client.get(f"/v1/sources/{number}").json()

@@ -95,9 +95,19 @@ def test_a_renamed_folder_keeps_documents_chunks_and_vectors(
     assert set(chunks) < set(source.chunks())
 
 
+def test_a_few_removals_do_not_wait(database_url: str, shared: Path) -> None:
+    source = synced(database_url, shared)
+    for n in range(4):
+        (shared / f"{n}.md").unlink()
+    row = source.sync()
+    assert (row["waiting"], row["counts"]["removed"]) == (0, 4)
+    assert sorted(source.documents()) == ["guides/river.md"]
+
+
 def test_many_removals_wait_for_a_yes_and_one_that_is_back_is_kept(
-    database_url: str, shared: Path
+    database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HELIX_REMOVALS", "1")
     source = synced(database_url, shared)
     kept = (shared / "0.md").read_bytes()
     (shared / "0.md").unlink()
@@ -107,13 +117,16 @@ def test_many_removals_wait_for_a_yes_and_one_that_is_back_is_kept(
     assert source.row()["waiting"] == 0 and len(source.documents()) == 5
     assert (source.sync()["waiting"], len(source.documents())) == (2, 5)
     (shared / "0.md").write_bytes(kept)
-    (shared / "2.md").unlink()  # nobody has seen that this one is gone: within the share, it goes
+    (shared / "2.md").unlink()  # nobody has seen that this one is gone: one alone goes
     row = source.sync(yes=True)
     assert (row["waiting"], row["counts"]["removed"]) == (0, 2)
     assert sorted(source.documents()) == ["0.md", "3.md", "guides/river.md"]
 
 
-def test_a_yes_is_to_what_was_shown_alone(database_url: str, shared: Path) -> None:
+def test_a_yes_is_to_what_was_shown_alone(
+    database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HELIX_REMOVALS", "1")
     source = synced(database_url, shared)
     (shared / "0.md").unlink()
     (shared / "1.md").unlink()

@@ -11,6 +11,7 @@ import pytest
 import pipelines.sources.retries
 from helix.providers.retries import RetryPolicy
 from pipelines.sources.base import Entry, SourceBusy, SourceError
+from pipelines.sources.comparison import FEW
 from tests.support.fake_embedder import opened
 from tests.support.scripted_source import QuickSyncs, ScriptedSource
 from tests.support.worker_runs import settings
@@ -67,7 +68,8 @@ def _way(chance: random.Random) -> tuple[Listing, Callable[[str, bool], bool]]:
         return _fails_after(count, chance.choice(errors)), chance.choice(
             (_say_what_is, _say_nothing, _say_all_is_gone)
         )
-    if FILES - count > FILES // 5 and chance.random() < 0.5:  # a share that waits for a yes
+    waits = FILES - count > max(FILES // 5, FEW)  # a share, which waits for a yes
+    if waits and chance.random() < 0.5:
         return chance.choice(short), _say_all_is_gone
     return chance.choice(short), chance.choice((_say_what_is, _say_nothing))
 
