@@ -28,14 +28,23 @@ def settings_of(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
         values["as_of"] = reach.as_of.isoformat()
     if reach.spaces is not None:
         settings += sql.SET_SPACES
-        values["spaces"] = _array_of(reach.spaces)
+        values |= spaces_as_settings(reach.spaces)
     return settings, values
 
 
 @lru_cache(256)
-def _array_of(spaces: tuple[int, ...]) -> str:
-    """``spaces`` in order as Postgres writes an array; a thousand take a tenth of a millisecond."""
-    return f"{{{','.join(map(str, sorted(spaces)))}}}"
+def spaces_as_settings(spaces: tuple[int, ...]) -> dict[str, str]:
+    """The values of SET_SPACES: the ids in order, and their runs, as arrays in Postgres' notation.
+
+    A run is its first id and the one behind its last. Both of a thousand ids take a third of a
+    millisecond.
+    """
+    bounds = {*spaces} ^ {space + 1 for space in spaces}
+    return {"spaces": _array_of(set(spaces)), "space_runs": _array_of(bounds)}
+
+
+def _array_of(numbers: set[int]) -> str:
+    return f"{{{','.join(map(str, sorted(numbers)))}}}"
 
 
 def planned(statement: str, reach: Reach) -> str:

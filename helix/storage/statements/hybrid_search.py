@@ -20,11 +20,11 @@ _READ = 8000
 # tf is read back from the impact, and weighed by the mean length of the moment
 _BM25 = f"""(
         SELECT sum(idf * tf / (tf + {K1}::float8
-                               * ({1 - B}::float8 + {B}::float8 * t.length / total.mean)))
+                               * ({1 - B}::float8 + {B}::float8 * l.length / total.mean)))
         FROM (
             SELECT idf, round(imp / (1 - imp) * {K1}::float8
-                              * ({1 - B}::float8 + {B / NOMINAL_LENGTH}::float8 * t.length)) AS tf
-            FROM (SELECT idf, -(t.impacts <#> axis) AS imp FROM term) i WHERE imp > 0
+                              * ({1 - B}::float8 + {B / NOMINAL_LENGTH}::float8 * l.length)) AS tf
+            FROM (SELECT idf, -(l.impacts <#> axis) AS imp FROM term) i WHERE imp > 0
         ) f
     )"""
 
@@ -50,18 +50,17 @@ SELECT CASE WHEN term.n <= share THEN term.key ELSE (
 
 # The whole library.
 _LEXICAL = f"""
-    SELECT id FROM lexical_chunks(ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED}) AS id
+    SELECT id, impacts, length FROM lexical_chunks(ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED})
 """
 
 # Of few documents every chunk is compared: the index would go past those that are not wanted.
 _LEXICAL_NARROWED = f"""
-    (SELECT t.chunk_id AS id FROM {{theirs}}
+    (SELECT t.chunk_id AS id, t.impacts, t.length FROM {{theirs}}
      WHERE (SELECT is_few FROM size) AND t.tenant_id = %(tenant)s AND t.impacts <#> {_WEIGHTS} < 0
      ORDER BY t.impacts <#> {_WEIGHTS} LIMIT {_RESCORED})
     UNION ALL
-    (SELECT id
-     FROM lexical_chunks(
-         ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED}, {{documents}}) AS id
+    (SELECT id, impacts, length
+     FROM lexical_chunks(ARRAY({_CHOSEN}), {_WEIGHTS}, {_RESCORED}, {{documents}})
      WHERE NOT (SELECT is_few FROM size))
 """
 
@@ -184,10 +183,7 @@ WITH {scope_ctes(narrowed_by)} {_TERMS},
 lexical AS MATERIALIZED ({lexical}),
 listed AS MATERIALIZED (
     SELECT l.id, {_BM25} AS score
-    FROM lexical l CROSS JOIN LATERAL (
-        SELECT impacts, length FROM chunk_terms
-        WHERE chunk_id = l.id AND tenant_id = %(tenant)s OFFSET 0
-    ) t CROSS JOIN total ORDER BY score DESC, l.id LIMIT %(by_words)s
+    FROM lexical l CROSS JOIN total ORDER BY score DESC, l.id LIMIT %(by_words)s
 ),
 scored AS MATERIALIZED (
     SELECT id, {distance} AS distance, coalesce(l.score, (

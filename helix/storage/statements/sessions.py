@@ -40,7 +40,9 @@ ROLES = ROLE, LIMITED_ROLE
 
 # With AS_TENANT, in its round trip: the spaces whose documents the transaction sees.
 SET_SPACES = (
-    f", set_config('helix.spaces', %(spaces)s, true), set_config('role', '{LIMITED_ROLE}', true)"
+    ", set_config('helix.spaces', %(spaces)s, true)"
+    ", set_config('helix.space_runs', %(space_runs)s, true)"
+    f", set_config('role', '{LIMITED_ROLE}', true)"
 )
 
 # The same of whoever's conversations it sees.

@@ -34,7 +34,7 @@ HITS = compose(
 # Each term has the same weight: a passage with most of them may state the text, rare or not.
 STATING = compose(
     "SELECT {columns} FROM (SELECT id, 'NaN'::float8 AS distance FROM lexical_chunks("
-    "%(keys)s::bigint[], %(weights)s::text::sparsevec, %(most)s, %(ids)s::bigint[]) AS id) h"
+    "%(keys)s::bigint[], %(weights)s::text::sparsevec, %(most)s, %(ids)s::bigint[])) h"
     " {joined}",
     columns=COLUMNS, joined=JOIN,
 )  # fmt: skip
