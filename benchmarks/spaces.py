@@ -30,13 +30,14 @@ TOP_K = 10
 P50_RATIO = 1.15
 READ: Mapping[str, Spaces] = {
     "everything": None,
-    "1 space, 0.1%": (1,),
-    "10 spaces, 1%": tuple(range(1, 11)),
-    "100 spaces, 10%": tuple(range(1, 101)),
-    "300 spaces, 30%": tuple(range(1, 301)),
-    "1,000 spaces, all": tuple(range(1, SPACES + 1)),
+    "1 space, 0.1%": tuple(range(2)),
+    "10 spaces, 1%": tuple(range(11)),
+    "100 spaces, 10%": tuple(range(101)),
+    "300 spaces, 30%": tuple(range(301)),
+    "1,000 spaces, all": tuple(range(SPACES + 1)),
 }
-"""The permissions, the first without any."""
+"""The permissions, the first without any; the others as a person's are, with the library, 0, which
+no document is in."""
 _ONE_PERCENT = "10 spaces, 1%"
 _WARM = 10
 

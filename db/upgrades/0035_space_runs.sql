@@ -16,6 +16,19 @@ WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND (
 
 DROP FUNCTION IF EXISTS lexical_chunks(bigint[], sparsevec, integer, bigint[]);
 
+-- Whether the transaction's spaces are all that the tenant has, and its library, which is 0: no document
+-- stands elsewhere, so none has to be looked up.
+CREATE OR REPLACE FUNCTION has_all_spaces() RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
+DECLARE
+    runs constant bigint[] := current_setting('helix.space_runs', true);
+BEGIN
+    RETURN width_bucket(0::bigint, runs) % 2 = 1 AND NOT EXISTS (
+        SELECT FROM spaces
+        WHERE tenant_id = (SELECT current_setting('helix.tenant', true))
+            AND width_bucket(id, runs) % 2 = 0);
+END $$;
+
 -- The chunks, of `documents` where given, that have any of the keys `wanted`, best first,
 -- with their terms. It reads chunk_terms with the owner's rights: under row-level security an array
 -- may not be looked up in its index, for the operator could tell of rows that are not to be seen. Its
@@ -23,25 +36,25 @@ DROP FUNCTION IF EXISTS lexical_chunks(bigint[], sparsevec, integer, bigint[]);
 -- policies'. With their terms, for a policy would look up the document of each anew.
 --
 -- Of some documents the index of keys and that of documents are read together, so that no other's
--- chunks are fetched. Of many the best chunks' documents are looked up, no further than it takes, which
--- is quicker than to put all in order: of the first thousand, or three hundred for who is named in
--- most of the spaces. The terms come last: a sort would copy those of all.
+-- chunks are fetched. Of many the best chunks' documents are looked up, no further than it takes: of
+-- the first thousand, as a rule, which is quicker than to put all in order. The terms come last: a
+-- sort would copy those of all.
 CREATE OR REPLACE FUNCTION lexical_chunks(
     wanted bigint[], weights sparsevec, most integer, documents bigint[] DEFAULT NULL)
 RETURNS TABLE (id bigint, impacts sparsevec, length integer)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
-    mine constant bigint[] := nullif(current_setting('helix.spaces', true), '');
+    is_limited constant boolean := coalesce(current_setting('helix.spaces', true), '') <> '';
     found bigint[];
-    looked_at bigint;
+    looked_at bigint := 10 * most;
 BEGIN
-    IF mine IS NULL AND documents IS NULL THEN
+    IF documents IS NULL AND (NOT is_limited OR has_all_spaces()) THEN
         found := ARRAY(
             SELECT chunk_id FROM chunk_terms
             WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
             ORDER BY impacts <#> weights LIMIT most);
-    ELSIF mine IS NULL THEN
+    ELSIF NOT is_limited THEN
         found := ARRAY(
             SELECT chunk_id FROM chunk_terms
             WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND keys && wanted
@@ -57,8 +70,6 @@ BEGIN
             WHERE (SELECT d.id FROM readable_documents d WHERE d.id = t.document_id) IS NOT NULL
             LIMIT most);
     ELSE
-        looked_at := most * (SELECT CASE WHEN cardinality(mine) > reltuples / 2 THEN 3 ELSE 10 END
-            FROM pg_class WHERE oid = 'spaces'::regclass);
         LOOP
             found := ARRAY(
                 SELECT t.chunk_id FROM (
@@ -78,4 +89,23 @@ BEGIN
             SELECT chunk_id, impacts, length FROM chunk_terms WHERE chunk_id = best OFFSET 0) t;
 END $$;
 
-REVOKE ALL ON FUNCTION lexical_chunks FROM PUBLIC;
+-- The chunks nearest to `question` that the transaction's spaces let it see, by the index of vectors,
+-- of `documents` where given. With the owner's rights too: a policy would look up the document of
+-- each chunk that the index comes upon, before the list is asked, and a tenth of them may be read.
+-- What it lists is joined under the policies.
+CREATE OR REPLACE FUNCTION readable_chunks_near(
+    question vector, most integer, documents bigint[] DEFAULT NULL)
+RETURNS TABLE (id bigint, distance float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    all_spaces constant boolean := has_all_spaces();
+BEGIN
+    RETURN QUERY SELECT c.id, c.embedding <=> question FROM chunks c
+    WHERE c.tenant_id = (SELECT current_setting('helix.tenant', true))
+        AND (documents IS NULL OR coalesce(c.document_id IN (SELECT unnest(documents)), false))
+        AND (all_spaces
+            OR (SELECT d.id FROM readable_documents d WHERE d.id = c.document_id) IS NOT NULL)
+    ORDER BY c.embedding::halfvec(1536) <=> (SELECT question::halfvec(1536)) LIMIT most;
+END $$;
+
+REVOKE ALL ON FUNCTION lexical_chunks, has_all_spaces FROM PUBLIC;
