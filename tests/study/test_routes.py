@@ -162,7 +162,7 @@ def test_a_map_keeps_where_its_nodes_were_put_and_is_drawn_so(
     assert outline.count("- ") >= len(drawn["nodes"]) and "\n  - " in outline
     client.patch(f"{address}/positions", json={"positions": None})
     assert {n["x"] for n in client.get(address).json()["nodes"]} == {None}
-    for body in ({"positions": {"1": [1, 2]}}, {"positions": {str(node["id"]): [1]}}):
+    for body in ({"positions": {"999999999": [1, 2]}}, {"positions": {str(node["id"]): [1]}}):
         assert client.patch(f"{address}/positions", json=body).status_code == 400
 
 
