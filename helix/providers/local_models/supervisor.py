@@ -25,7 +25,8 @@ from helix.providers.local_models.shared_server import Layout
 USERS_SECONDS = 0.5
 """Between two looks at whether anybody uses the server."""
 _LEAST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-"""Seconds before a server that ended is started again: longer each time, if it ends at once."""
+"""Seconds before a server that ended is started again, from the second time on: longer each time,
+if it ends at once."""
 _SETTLED_SECONDS = 10.0
 _LONGEST_REASON = 300
 _LOADING_ATTEMPTS = 3
@@ -39,7 +40,7 @@ class Supervisor:
         self._layout = Layout(folder)
         self._lock = lock
         self._users = open_lock(self._layout.users_lock)
-        self._pause = _LEAST_PAUSE
+        self._pause = 0.0
         self._killed = 0
 
     def run(self) -> None:
@@ -56,10 +57,11 @@ class Supervisor:
                 return
             if not loaded and not self._may_load_again(server.returncode):
                 return
-            settled = time.monotonic() - started > _SETTLED_SECONDS
-            self._pause = _LEAST_PAUSE if settled else min(self._pause * 2, _LONGEST_PAUSE)
+            if time.monotonic() - started > _SETTLED_SECONDS:
+                self._pause = 0.0
             if self._abandoned_within(self._pause):
                 return
+            self._pause = min(max(self._pause * 2, _LEAST_PAUSE), _LONGEST_PAUSE)
 
     def _may_load_again(self, status: int) -> bool:
         """True if a server that ended with ``status`` before it had loaded is worth another try.
@@ -113,11 +115,11 @@ class Supervisor:
 
     def _abandoned_within(self, seconds: float) -> bool:
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self._abandoned():
-                return True
-            time.sleep(min(USERS_SECONDS, max(0.0, end - time.monotonic())))
-        return False
+        while not self._abandoned():
+            if (left := end - time.monotonic()) <= 0:
+                return False
+            time.sleep(min(USERS_SECONDS, left))
+        return True
 
 
 def _reason(log: Path) -> str:

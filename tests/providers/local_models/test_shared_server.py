@@ -9,14 +9,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 
+from db.embedded_postgres import open_lock, try_lock
 from evals.real.models import SMALL, model_file
 from helix.errors import SettingsError, UpstreamError
+from helix.providers.local_models import supervisor as watching
+from helix.providers.local_models.llama_server import parameters
 from helix.providers.local_models.shared_server import (
     Address,
     ServerOptions,
@@ -138,6 +142,44 @@ def test_a_server_that_is_killed_while_it_loads_is_loaded_again(
     assert until(lambda: "server" in processes(tmp_path))
     processes(tmp_path)["server"].kill()
     assert answers(server.ensure(SECONDS)) == 200
+
+
+@pytest.mark.parametrize(
+    ("settled", "pauses"), [(float("inf"), [0.0, 0.1, 0.2, 0.4]), (-1.0, [0.0] * 4)]
+)
+def test_a_server_is_started_again_at_once_and_later_where_it_ends_at_once(
+    settled: float, pauses: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ending(watching.Supervisor):
+        _key = "none"
+
+        def _started(self) -> subprocess.Popen[bytes]:
+            told = [sys.executable, "-c", "print('http://127.0.0.1:1')"]
+            return subprocess.Popen(told, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+        def _abandoned_within(self, seconds: float) -> bool:
+            seen.append(seconds)
+            return len(seen) == len(pauses)
+
+    seen: list[float] = []
+    monkeypatch.setattr(watching, "_SETTLED_SECONDS", settled)
+    user, lock = open_lock(tmp_path / "users.lock"), open_lock(tmp_path / "supervisor.lock")
+    assert try_lock(user, exclusive=False)
+    Ending(tmp_path, lock).run()
+    assert seen == pauses
+
+
+def test_the_memory_of_a_graphics_processor_is_looked_at_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import xllamacpp
+
+    asked = {**asdict(options()), "key": "none"}
+    kinds = xllamacpp.ggml_backend_dev_type
+    for kind, fits in [("CPU", False), ("ACCEL", False), ("GPU", True), ("IGPU", True)]:
+        device = {"type": getattr(kinds, f"GGML_BACKEND_DEVICE_TYPE_{kind}")}
+        monkeypatch.setattr(xllamacpp, "get_device_info", lambda device=device: [device])
+        assert parameters(asked).fit_params is fits
 
 
 async def test_waiting_for_it_does_not_block_the_event_loop(server: SharedServer) -> None:
