@@ -27,9 +27,9 @@ _PING_SECONDS = 5
 """Between signs of life while a question waits for a slot or its prompt is read."""
 _SPINS = "300"
 """Looks of a thread at whether the others are done, before it sleeps. OpenMP's own 300,000 burn the
-processors on which the others wait to run: beside two busy processes a first answer took 24 s, 12 of
-a processor, and takes 13 s, 5 of a processor (SmolLM2 135M, two threads on two cores). Without any
-look tokens come slower where the cores are free."""
+processors on which the others wait to run: beside two busy processes a first answer took 24 s, 12
+of a processor, and takes 13 s, 5 of a processor (SmolLM2 135M, two threads on two cores). Without
+any look tokens come slower where the cores are free."""
 
 
 def end_with(parent: int) -> None:
