@@ -30,12 +30,13 @@ function citedBy({ citations }) {
 export function Stale({ turn, onRetry }) {
   if (!turn.stale.length) return null;
   const gone = turn.isEmptied;
-  return html`<div class="stale"><${Notice} kind="warn" title=${gone ? "This answer was deleted with a document." : "This answer may be out of date."}>
+  return html`<div class="stale"><${Notice} kind="warn" title=${gone ? "This answer is no longer shown." : "This answer may be out of date."}>
     <ul>${turn.stale.map((one) => html`<li key=${one.document_id}>${saidOf(one)}</li>`)}</ul>
     <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
 }
 
-export const removedOn = (at) => `A source of this answer was removed${at ? ` on ${dateOf(at, { dateStyle: "long" })}` : ""}.`;
+// without a day it may be there, and not for whoever reads this: the words are the same
+export const removedOn = (at) => (at ? `A source of this answer was removed on ${dateOf(at, { dateStyle: "long" })}.` : "A source of this answer is not available any more.");
 
 function saidOf({ document_id: id, title, change, quotes_hold: hold, removed_at: at }) {
   if (change === "deleted") return removedOn(at);
