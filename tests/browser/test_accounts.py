@@ -99,7 +99,8 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         assert serious(page) == []
         page.get_by_role("button", name="Revoke laptop").click()
         expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(0)
-        page.goto(f"{guarded}/")
+        page.get_by_role("banner").get_by_role("link", name="Library").click()
+        expect(page).to_have_title("Library · Helix")
         choose(page, "Settings")
         expect(page.get_by_label("Tenant")).to_have_count(0)
         page.get_by_role("link", name="Your account").click()
