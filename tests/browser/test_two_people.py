@@ -66,6 +66,8 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
         bob.set_viewport_size({"width": width, "height": 740})
         study = bob.get_by_role("navigation", name="Views").get_by_role("link", name="Study")
         expect(study).to_be_in_viewport(ratio=1)  # none of the views is cut off on a phone
+        named = bob.get_by_role("button", name="Space: ").get_by_text("Everything")
+        assert named.evaluate("it => it.scrollWidth <= it.clientWidth")  # nor is the space's name
     bob.set_viewport_size({"width": 1280, "height": 860})
     bob.get_by_role("link", name="Library", exact=True).click()
     document = bob.get_by_role("link", name="Minutes", exact=True)
