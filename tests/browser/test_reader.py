@@ -87,7 +87,7 @@ def _slides() -> bytes:
 
 def _sheet() -> bytes:
     rows = (("City", "Rate"), ("Ghent", 100), ("Bruges", 107), ("Namur", 121))
-    return xlsx({"Rates": rows})
+    return xlsx({"Rates": rows, "Rates by night": (("Night", "Price"), ("Friday", 90))})
 
 
 def _word() -> bytes:
@@ -257,6 +257,15 @@ def test_slides_and_word_documents_look_like_what_they_are(page: Page, shelf: st
     expect(page.get_by_role("row", name="B")).to_contain_text("25")
     expect(page.get_by_role("columnheader")).to_have_text(["Grade", "Days"])
     assert fits(page)
+
+
+def test_the_sheets_of_a_workbook_have_their_names(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "rates.xlsx", "90")
+    expect(page.locator("mark.quote")).to_have_text("90")
+    names = page.get_by_role("region", name="Text of the document").get_by_role("heading")
+    expect(names).to_have_text(["Rates", "Rates by night"])
+    assert "Rates by night" not in document(shelf, "rates.xlsx")["text"]
+    assert serious(page) == []
 
 
 def test_title_and_facts_are_put_right(page: Page, shelf: str) -> None:

@@ -4,9 +4,10 @@
 //   leavesOf(blocks)                             -> [{ key, page, start, end, height, blocks }]
 //
 // A block: { kind, start, end, page, … } with `kind`
-//   heading (level), paragraph, item (depth), code, note, markdown, table (table, first, last), grid
+//   heading (level), paragraph, item (depth), code, note, markdown, table (table, first, last), grid,
+//   sheet (name)
 // What is drawn of a block are slices of the text: nothing is put together anew, so that a place
-// in the text is a place on the page.
+// in the text is a place on the page. A workbook's text has no names of sheets: they stand beside it.
 import { blockLengths } from "../markdown.js";
 
 const LONGEST = 3000; // of one block; what is longer goes on in the next
@@ -22,8 +23,10 @@ const GRID_ROW = /^\| .* \|$/;
 export function blocksOf({ text, media, outline, tables }) {
   const sections = outline.length ? outline : [{ start: 0, end: text.length, page: null, heading_path: [] }];
   const found = [];
+  let sheet = null;
   for (const section of sections) {
     const { start, end, page = null, heading_path: path } = section;
+    if (media === "xlsx" && path?.[0] && path[0] !== sheet) found.push({ kind: "sheet", name: (sheet = path[0]), start, end: start, page });
     let from = start;
     const parse = (to) => from < to && found.push(...parsed(text, from, to, { media, page, path: from === start ? path || [] : [] }));
     for (const table of tables.filter((one) => one.start < end && start < one.end)) {

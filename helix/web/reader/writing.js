@@ -30,7 +30,7 @@ export function Writing({ document, leaves, marks, goal, onTop, labels, size }) 
 
 function Leaf({ leaf, document, marks, labels }) {
   const { text, media } = document;
-  const drawn = together(leaf.blocks).map((blocks) => html`<${Block} key=${blocks[0].start} blocks=${blocks} text=${text} marks=${marks} />`);
+  const drawn = together(leaf.blocks).map((blocks) => html`<${Block} key=${`${blocks[0].kind} ${blocks[0].start}`} blocks=${blocks} text=${text} marks=${marks} />`);
   if (media === "pptx") return html`<article class="slide" aria-label=${`Slide ${leaf.page}`}><p class="eyebrow">Slide ${leaf.page}</p>${drawn}</article>`;
   const begins = leaf.begins && leaf.page !== null;
   return html`<div>${begins && html`<div class="page-mark"><span>${labels(leaf.page)}</span></div>`}${drawn}</div>`;
@@ -52,6 +52,7 @@ function Block({ blocks, text, marks }) {
   const className = block.more ? "more" : undefined;
   switch (block.kind) {
     case "heading": return heading(block.level, slice(block));
+    case "sheet": return heading(1, block.name);
     case "item": return html`<ul class="items">${blocks.map((one) => html`<li key=${one.start} class=${`depth-${one.depth}${one.more ? " more" : ""}`}>${slice(one)}</li>`)}</ul>`;
     case "code": return html`<pre tabindex="0"><code>${slice(block)}</code></pre>`;
     case "note": return html`<p class="slide-note">${slice(block)}</p>`;
