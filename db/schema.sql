@@ -504,7 +504,7 @@ CREATE OR REPLACE TRIGGER chunk_terms_stale AFTER UPDATE OF content ON chunks
 CREATE OR REPLACE FUNCTION has_all_spaces() RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 DECLARE
-    runs constant bigint[] := current_setting('helix.space_runs', true);
+    runs constant bigint[] := space_runs();
 BEGIN
     RETURN width_bucket(0::bigint, runs) % 2 = 1 AND NOT EXISTS (
         SELECT FROM spaces
@@ -1970,16 +1970,31 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
         END
 $$;
 
+-- The spaces of the transaction as runs: the first id of each, and the one behind its last. An id is
+-- among them if an odd number of bounds is not above it, which width_bucket counts by bisection; a
+-- thousand spaces made one after another are two numbers to read from text, in each place. Servers of
+-- before version 35 say helix.spaces alone, whose ids are runs of one.
+CREATE OR REPLACE FUNCTION space_runs() RETURNS bigint[]
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    told constant text := current_setting('helix.space_runs', true);
+BEGIN
+    IF told <> '' THEN
+        RETURN told;
+    END IF;
+    RETURN ARRAY(
+        SELECT bound
+        FROM unnest(nullif(current_setting('helix.spaces', true), '')::bigint[]) AS id,
+            LATERAL (VALUES (id), (id + 1)) AS bounds (bound) ORDER BY bound);
+END $$;
+
 -- The documents of the transaction's spaces, with the owner's rights: where a document is looked up
 -- for each row of another table, this tells for a tenth of what its policy costs whether it may be
--- read, for the policy's && goes through all of the spaces for each document. helix.space_runs has
--- the same ids as runs: the first of each, and the one behind its last. A number is in a run if an
--- odd number of them is not above it, which width_bucket counts by bisection. A thousand spaces made
--- one after another are two numbers to read from text where helix.spaces has a thousand.
+-- read, for the policy's && goes through all of the spaces for each document.
 CREATE OR REPLACE VIEW readable_documents AS
 SELECT tenant_id, id, spaces FROM documents
 WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND (
-    width_bucket(spaces[1], (SELECT current_setting('helix.space_runs', true)::bigint[])) % 2 = 1
+    width_bucket(spaces[1], (SELECT space_runs())) % 2 = 1
     OR cardinality(spaces) > 1
         AND spaces && (SELECT current_setting('helix.spaces', true)::bigint[]));
 
@@ -2012,8 +2027,9 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    readable_chunks_near, has_all_spaces, forget_in_answers, forget_in_messages, record_removals,
-    document_counts, keep_version, check_spaces, leave_space, readable_spaces, editable_spaces,
+    readable_chunks_near, space_runs, has_all_spaces, forget_in_answers, forget_in_messages,
+    record_removals, document_counts, keep_version, check_spaces, leave_space, readable_spaces,
+    editable_spaces,
     item_is_readable, are_readable, is_tenant_owner, limits_of FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
@@ -2120,7 +2136,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, readable_chunks_near, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
+    lexical_chunks, readable_chunks_near, space_runs, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

@@ -1,16 +1,31 @@
 -- Spaces are told as runs too; and the search by words gives the terms of what it finds: with another
 -- type of result it is made anew.
 
+-- The spaces of the transaction as runs: the first id of each, and the one behind its last. An id is
+-- among them if an odd number of bounds is not above it, which width_bucket counts by bisection; a
+-- thousand spaces made one after another are two numbers to read from text, in each place. Servers of
+-- before version 35 say helix.spaces alone, whose ids are runs of one.
+CREATE OR REPLACE FUNCTION space_runs() RETURNS bigint[]
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    told constant text := current_setting('helix.space_runs', true);
+BEGIN
+    IF told <> '' THEN
+        RETURN told;
+    END IF;
+    RETURN ARRAY(
+        SELECT bound
+        FROM unnest(nullif(current_setting('helix.spaces', true), '')::bigint[]) AS id,
+            LATERAL (VALUES (id), (id + 1)) AS bounds (bound) ORDER BY bound);
+END $$;
+
 -- The documents of the transaction's spaces, with the owner's rights: where a document is looked up
 -- for each row of another table, this tells for a tenth of what its policy costs whether it may be
--- read, for the policy's && goes through all of the spaces for each document. helix.space_runs has
--- the same ids as runs: the first of each, and the one behind its last. A number is in a run if an
--- odd number of them is not above it, which width_bucket counts by bisection. A thousand spaces made
--- one after another are two numbers to read from text where helix.spaces has a thousand.
+-- read, for the policy's && goes through all of the spaces for each document.
 CREATE OR REPLACE VIEW readable_documents AS
 SELECT tenant_id, id, spaces FROM documents
 WHERE tenant_id = (SELECT current_setting('helix.tenant', true)) AND (
-    width_bucket(spaces[1], (SELECT current_setting('helix.space_runs', true)::bigint[])) % 2 = 1
+    width_bucket(spaces[1], (SELECT space_runs())) % 2 = 1
     OR cardinality(spaces) > 1
         AND spaces && (SELECT current_setting('helix.spaces', true)::bigint[]));
 
@@ -21,7 +36,7 @@ DROP FUNCTION IF EXISTS lexical_chunks(bigint[], sparsevec, integer, bigint[]);
 CREATE OR REPLACE FUNCTION has_all_spaces() RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $$
 DECLARE
-    runs constant bigint[] := current_setting('helix.space_runs', true);
+    runs constant bigint[] := space_runs();
 BEGIN
     RETURN width_bucket(0::bigint, runs) % 2 = 1 AND NOT EXISTS (
         SELECT FROM spaces
@@ -108,4 +123,4 @@ BEGIN
     ORDER BY c.embedding::halfvec(1536) <=> (SELECT question::halfvec(1536)) LIMIT most;
 END $$;
 
-REVOKE ALL ON FUNCTION lexical_chunks, has_all_spaces FROM PUBLIC;
+REVOKE ALL ON FUNCTION lexical_chunks, space_runs, has_all_spaces FROM PUBLIC;

@@ -147,6 +147,8 @@ def test_the_view_of_what_may_be_read_shows_what_the_policy_of_documents_does(se
             spaces = rng.sample([0, *range(100, 130)], rng.randint(0, 20))
             by_policy, by_view = _readable(connection, spaces)
             assert by_view == by_policy, spaces
+            connection.execute("SELECT set_config('helix.space_runs', '', true)")
+            assert _readable(connection, None) == (by_policy, by_policy), "a server of before"
 
 
 def _readable(
