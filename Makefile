@@ -10,7 +10,7 @@ MODEL  := build/models/smollm2-135m-instruct.gguf
 # Containers often set it; each process of a test would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-browser test-node test-servers node lint types check migrate seed serve eval real redteam bench bench-peers soak clients sbom audit lock docs clean
+.PHONY: help install demo e2e-smoke db-up db-down db-psql db-reset models test test-processes test-browser test-node test-servers node lint types check migrate seed serve eval real redteam bench bench-peers soak clients sbom audit lock docs clean
 
 help: ## List the commands
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,8 +49,11 @@ db-reset: ## The same, empty: deletes all of its data, then applies the schema
 models: ## The real models of tests and `make real`, 590 MB in build/models
 	@$(PYTHON) -m evals.real.models
 
-test: $(ALL) $(MODEL) ## Every test
-	@$(BIN)/python -m pytest -m 'not soak and not node and not clients and not servers' --ignore tests/browser -n 4 --dist loadfile
+test: $(ALL) $(MODEL) ## The tests, but for those that the next four commands run
+	@$(BIN)/python -m pytest -m 'not soak and not processes and not node and not clients and not servers' --ignore tests/browser -n 3 --dist loadfile
+
+test-processes: $(ALL) $(MODEL) ## Servers, workers and models as processes of their own, and kills
+	@$(BIN)/python -m pytest -m 'processes and not soak' -n 4 --dist loadfile
 
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
 	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile

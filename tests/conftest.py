@@ -48,12 +48,15 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "wire" / "
 # A file is one process's: those that take longest begin first, or one is waited for at the end.
 _LONG = (
     "test_kill.py", "test_real_model.py", "test_detached.py", "test_embedded_postgres.py",
-    "test_contract.py", "test_served_uploads.py", "test_crawl_end_to_end.py", "test_ingest.py",
-    "test_interrupted.py", "test_run_faults.py", "test_ingest_faults.py",
-    "test_rewriting.py", "test_tenants.py", "test_every_format.py", "test_cli.py",
-    "test_sandbox.py", "test_chunk_store.py", "test_pdf.py", "test_reembed.py", "test_matrix.py",
-    "test_same_bytes.py", "test_hybrid_search.py", "test_replicas.py", "test_backup_command.py",
-    "test_file_moves.py", "test_examples.py", "test_run.py", "test_fillers.py", "test_wheel.py",
+    "test_matrix.py", "test_document_erasure.py", "test_crawl_end_to_end.py", "test_replicas.py",
+    "test_contract.py", "test_ingest.py", "test_folder_sync.py", "test_run.py",
+    "test_same_bytes.py", "test_ingested_metadata.py", "test_tenants.py", "test_chat.py",
+    "test_sandbox.py", "test_every_format.py", "test_backup.py", "test_hybrid_search.py",
+    "test_documents_command.py", "test_served_uploads.py", "test_cli.py", "test_pdf.py",
+    "test_hostile_files.py", "test_shared_server.py", "test_database_outages.py",
+    "test_run_faults.py", "test_ingest_faults.py", "test_rewriting.py", "test_reembed.py",
+    "test_wheel.py", "test_examples.py", "test_source_command.py", "test_spaces_command.py",
+    "test_upgrades.py", "test_file_moves.py", "test_fillers.py",
 )  # fmt: skip
 
 
@@ -173,6 +176,15 @@ def durable_database_url(
     postgres: EmbeddedPostgres, _admin: psycopg.Connection, _durable: str
 ) -> Iterator[str]:
     """URL of a database of this test's own in which runs were carried out before."""
+    with _database(postgres, _admin, _durable) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_durable_database_url(
+    postgres: EmbeddedPostgres, _admin: psycopg.Connection, _durable: str
+) -> Iterator[str]:
+    """The same for the tests of one module."""
     with _database(postgres, _admin, _durable) as url:
         yield url
 

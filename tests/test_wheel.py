@@ -20,6 +20,8 @@ from helix.cli import COMMANDS
 from tests.support.repository import ROOT
 from tests.support.service_process import environment, eventually
 
+pytestmark = pytest.mark.processes
+
 _BUILD = "import setuptools.build_meta as b, sys; print(b.build_wheel(sys.argv[1]))"
 _IMPORT_ALL = """
 import importlib, pkgutil, sys, helix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,15 +67,15 @@ async def run_cases(settings: Settings) -> list[CaseOutcome]:
     """Store ``samples/`` and ask every case of the agent."""
     await asyncio.to_thread(ingest, settings, SUITE)  # it runs a loop of its own
     async with open_services(settings) as services:
-        return await outcomes(services)
+        return await outcomes(services, load_tool_cases())
 
 
-async def outcomes(services: Services) -> list[CaseOutcome]:
-    """Every case asked of the samples, which are stored."""
+async def outcomes(services: Services, cases: Sequence[ToolCase]) -> list[CaseOutcome]:
+    """The cases asked of the samples, which are stored."""
     rows = await services.library.of(SUITE.tenant).rows(_SOURCES, {})
     names = {row["id"]: row["source_uri"].rpartition("/")[2] for row in rows}
     case_outcomes = []
-    for case in load_tool_cases():
+    for case in cases:
         answer = await ask(services, case.question, Scope(SUITE.tenant), "agent")
         wrong = (*_wrong(case, answer, names), *faults(answer))
         case_outcomes.append(CaseOutcome(case, tuple(wrong)))

@@ -33,12 +33,12 @@ _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 
 
 @pytest.fixture(scope="module")
-def database(module_database_url: str) -> str:
+def database(module_durable_database_url: str) -> str:
     """A database with the sample, labelled."""
     sample = str(ROOT / "samples" / "refund-policy.txt")
-    values = _OFFLINE | {"DATABASE_URL": module_database_url}
+    values = _OFFLINE | {"DATABASE_URL": module_durable_database_url}
     assert helix("ingest", sample, "--tag", "policy", **values).returncode == 0
-    return module_database_url
+    return module_durable_database_url
 
 
 @pytest.fixture(scope="module")

@@ -93,6 +93,7 @@ async def test_300_questions_in_a_new_embedded_database(
         await _restored(database_url, target, server.url, tmp_path / "b", 300)
 
 
+@pytest.mark.processes
 def test_a_run_that_was_under_way_is_carried_out_after_a_restore(
     database_url: str, bare_database_url: str, tmp_path: Path
 ) -> None:

@@ -35,12 +35,12 @@ _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 
 
 @pytest.fixture(scope="module")
-def library(module_database_url: str) -> str:
+def library(module_durable_database_url: str) -> str:
     """The database that has the policy; each test begins conversations of its own in it."""
     sample = str(ROOT / "samples" / "refund-policy.txt")
-    values = _OFFLINE | {"DATABASE_URL": module_database_url}
+    values = _OFFLINE | {"DATABASE_URL": module_durable_database_url}
     assert helix("ingest", sample, **values).returncode == 0
-    return module_database_url
+    return module_durable_database_url
 
 
 def _conversation(told: subprocess.CompletedProcess[str]) -> str:

@@ -22,13 +22,14 @@ SAMPLE = str(ROOT / "samples" / "refund-policy.txt")
 
 
 @pytest.fixture(scope="module")
-def seeded(module_database_url: str) -> dict[str, str]:
-    values = {"DATABASE_URL": module_database_url, **OFFLINE}
-    done = run("-m", "pipelines.ingest", SAMPLE, **values)
+def seeded(module_durable_database_url: str) -> dict[str, str]:
+    values = {"DATABASE_URL": module_durable_database_url, **OFFLINE}
+    done = helix("ingest", SAMPLE, **values)
     assert done.returncode == 0, done.stderr
     return values
 
 
+@pytest.mark.processes
 def test_ask_streams_an_answer_and_lists_its_citations(seeded: dict[str, str]) -> None:
     done = run("-m", "helix.cli", "ask", "How long do I have to request a refund?", **seeded)
     assert done.returncode == 0, done.stderr
@@ -37,6 +38,7 @@ def test_ask_streams_an_answer_and_lists_its_citations(seeded: dict[str, str]) -
     assert citations.startswith(f"{cited[0]} Refund Policy\n")
 
 
+@pytest.mark.processes
 def test_ask_refuses_what_is_not_there(seeded: dict[str, str]) -> None:
     done = run("-m", "helix.cli", "ask", "What is the capital of Mongolia?", **seeded)
     assert (done.returncode, done.stdout) == (0, f"{REFUSAL}\n")
@@ -52,7 +54,7 @@ def test_ask_says_what_is_wrong_with_a_question(seeded: dict[str, str], question
 def test_doctor_finds_a_healthy_service_healthy(seeded: dict[str, str]) -> None:
     with live(seeded["DATABASE_URL"]) as client:
         address = str(client.base_url)
-        done = run("-m", "helix.cli", "doctor", HELIX_SERVER=address, **seeded)
+        done = helix("doctor", HELIX_SERVER=address, **seeded)
     assert f"server: {address} answers" in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAIL" not in done.stdout
@@ -64,8 +66,8 @@ def test_doctor_finds_a_healthy_service_healthy(seeded: dict[str, str]) -> None:
 
 def test_doctor_reads_geminis_raw_norm(database_url: str) -> None:
     with GeminiWire(norm=0.69) as wire:
-        done = run(
-            "-m", "helix.cli", "doctor",
+        done = helix(
+            "doctor",
             DATABASE_URL=database_url, GEMINI_API_KEY="k", GOOGLE_GEMINI_BASE_URL=wire.base_url,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -75,8 +77,8 @@ def test_doctor_reads_geminis_raw_norm(database_url: str) -> None:
 def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> None:
     with GeminiWire() as wire:
         wire.script(refused_key())
-        done = run(
-            "-m", "helix.cli", "doctor",
+        done = helix(
+            "doctor",
             DATABASE_URL=bare_database_url, GEMINI_API_KEY="hunter2",
             HELIX_SERVER="http://127.0.0.1:1", GOOGLE_GEMINI_BASE_URL=wire.base_url,
         )  # fmt: skip
@@ -89,7 +91,7 @@ def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> No
 
 
 def test_doctor_without_settings() -> None:
-    done = run("-m", "helix.cli", "doctor")
+    done = helix("doctor")
     assert done.returncode == 1
     assert done.stdout.startswith("FAIL settings: DATABASE_URL is not set")
 
@@ -125,12 +127,14 @@ def _assert_stops(done: CompletedProcess[str], told: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+@pytest.mark.processes
 def test_a_missing_variable_stops_the_process(arguments: tuple[str, ...]) -> None:
     """Each with an interpreter of its own, as a user starts it; later ones have it imported."""
     _assert_stops(run_cold(*arguments), "DATABASE_URL is not set: set it to postgresql://")
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+@pytest.mark.processes
 def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -> None:
     url = "postgresql://u:hunter2@127.0.0.1:1/d"
     done = run(*arguments, DATABASE_URL=url, **OFFLINE)
@@ -138,6 +142,7 @@ def test_a_database_that_is_down_stops_the_process(arguments: tuple[str, ...]) -
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+@pytest.mark.processes
 def test_a_database_of_another_embedder_stops_the_process(
     arguments: tuple[str, ...], other_embedder: str
 ) -> None:
@@ -146,6 +151,7 @@ def test_a_database_of_another_embedder_stops_the_process(
 
 
 @pytest.mark.parametrize("arguments", ENTRY_POINTS, ids=lambda a: a[1] + a[2])
+@pytest.mark.processes
 def test_a_database_without_schema_stops_the_process(
     arguments: tuple[str, ...], bare_database_url: str
 ) -> None:
@@ -161,6 +167,7 @@ PROVIDERS = [
 ]
 
 
+@pytest.mark.processes
 def test_an_unknown_provider_stops_the_process(database_url: str) -> None:
     variable, value, told = PROVIDERS[0]
     values = {"DATABASE_URL": database_url, **OFFLINE, variable: value}
@@ -184,6 +191,7 @@ def test_help_of_a_command_needs_no_setting(command: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["helix.cli", "pipelines.ingest", "db.migrate"])
+@pytest.mark.processes
 def test_help_needs_no_setting(module: str) -> None:
     done = run_cold("-m", module, "--help")
     assert done.returncode == 0 and "usage" in done.stdout.lower(), done.stderr

@@ -24,9 +24,11 @@ RATES = {"Rates": (("City", "Rate"), ("Ghent", 100), ("Bruges", 107), ("Namur", 
 
 
 @pytest.fixture(scope="module")
-def values(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def values(
+    module_durable_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """Two documents of the samples and a sheet are in the database."""
-    found = {"DATABASE_URL": module_database_url, **OFFLINE}
+    found = {"DATABASE_URL": module_durable_database_url, **OFFLINE}
     rates = tmp_path_factory.mktemp("files") / "rates.xlsx"
     rates.write_bytes(xlsx(RATES))
     for names in (("refund-policy.txt",), ("travel-handbook.md", rates)):

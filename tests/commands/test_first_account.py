@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.support.cli_runner import helix
 from tests.support.server_processes import served
@@ -14,6 +15,7 @@ VALUES = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "HELIX_AUTH": "ac
           "HELIX_WORKERS": "0"}  # fmt: skip
 
 
+@pytest.mark.processes
 def test_the_first_account_is_made_by_a_link_of_the_start(
     database_url: str, tmp_path: Path
 ) -> None:

@@ -196,6 +196,7 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path: Path) -> None:
             assert done.stderr.count("\n") == 1 and not database.exists()
 
 
+@pytest.mark.processes
 def test_up_migrates_serves_and_opens_the_page(tmp_path: Path, bare_database_url: str) -> None:
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')

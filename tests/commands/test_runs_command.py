@@ -49,6 +49,7 @@ def test_list_show_and_cancel(values: dict[str, str]) -> None:
     assert (stopped.returncode, stopped.stdout) == (0, "docs is cancelled\n")
 
 
+@pytest.mark.processes
 def test_following_to_the_end(values: dict[str, str], tmp_path: Path) -> None:
     told = tmp_path / "told"
     with psycopg.connect(values["DATABASE_URL"], autocommit=True) as sql, told.open("wb") as output:

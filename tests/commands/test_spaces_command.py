@@ -34,10 +34,12 @@ def _spaces(url: str) -> dict[str, list[int]]:
     return {uri.rpartition("/")[2]: spaces for uri, spaces in rows}
 
 
-def test_spaces_are_made_filled_changed_and_deleted(database_url: str, tmp_path: Path) -> None:
+def test_spaces_are_made_filled_changed_and_deleted(
+    durable_database_url: str, tmp_path: Path
+) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"The words of {name}.")
-    url, first = database_url, str(tmp_path / "a.txt")
+    url, first = durable_database_url, str(tmp_path / "a.txt")
     assert "space 1 is made" in _told(url, "spaces", "create", "Board", "--style", "Briefly.")
     assert "there is a space board already" in _refused(url, "spaces", "create", "board")
     _told(url, "ingest", first, "--space", "board")
@@ -65,10 +67,10 @@ def test_spaces_are_made_filled_changed_and_deleted(database_url: str, tmp_path:
     assert audited == [(6,)]
 
 
-def test_one_space_is_asked_and_searched(database_url: str, tmp_path: Path) -> None:
+def test_one_space_is_asked_and_searched(durable_database_url: str, tmp_path: Path) -> None:
     for name, number in (("open.txt", "four"), ("board.txt", "nine")):
         (tmp_path / name).write_text(f"The committee meets {number} times a year.")
-    url, question = database_url, "How often does the committee meet?"
+    url, question = durable_database_url, "How often does the committee meet?"
     _told(url, "spaces", "create", "Board")
     _told(url, "ingest", str(tmp_path / "open.txt"))
     _told(url, "ingest", str(tmp_path / "board.txt"), "--space", "Board")

@@ -19,6 +19,8 @@ from tests.support.server_processes import served
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer
 
+pytestmark = pytest.mark.processes
+
 STREAMED = Answer(tuple(f"word{n} " for n in range(30)), delay=0.02)
 
 

@@ -29,6 +29,7 @@ def fresh() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["o,d d é\" %41&?#'", "long-" * 20])
+@pytest.mark.processes
 def test_any_directory_name_will_do(fresh: Path, name: str) -> None:
     odd = fresh / name
     with acquire(odd) as server:
@@ -65,6 +66,7 @@ def test_a_directory_that_cannot_be_used_is_named(fresh: Path, tmp_path: Path) -
     assert not processes(fresh)
 
 
+@pytest.mark.processes
 def test_a_start_that_takes_too_long_is_given_up(fresh: Path) -> None:
     with pytest.raises(DatabaseError, match=r"not ready yet.*try again in a minute, or see"):
         acquire(fresh, timeout=0.0)

@@ -36,6 +36,8 @@ from tests.support.embedded_servers import (
     supervisors,
 )
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def fresh() -> Iterator[Path]:

@@ -25,6 +25,8 @@ from tests.support.embedded_servers import (
     supervisors,
 )
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:

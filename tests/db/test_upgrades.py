@@ -53,8 +53,17 @@ def earlier(version_1: str, request: pytest.FixtureRequest) -> str:
     return version_1
 
 
+_ALWAYS = {*range(1, NEWEST_VERSION, 8), NEWEST_VERSION - 1}
+"""The versions that are always tried; the last of them has been through all steps but one."""
+
 every_earlier_version = pytest.mark.parametrize(
-    "earlier", range(1, NEWEST_VERSION), indirect=True, ids="version {}".format
+    "earlier",
+    [
+        pytest.param(number, marks=() if number in _ALWAYS else pytest.mark.soak)
+        for number in range(1, NEWEST_VERSION)
+    ],
+    indirect=True,
+    ids="version {}".format,
 )
 
 

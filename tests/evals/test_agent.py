@@ -27,9 +27,9 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 @pytest.fixture(scope="module")
-def settings(module_database_url: str) -> Settings:
+def settings(module_durable_database_url: str) -> Settings:
     """A database that has the samples."""
-    made = load_settings(database_url=module_database_url, **{**OFFLINE, "workers": 0})
+    made = load_settings(database_url=module_durable_database_url, **{**OFFLINE, "workers": 0})
     ingest(made, SUITE)
     return made
 
@@ -65,10 +65,12 @@ async def _ids(context: ToolContext) -> dict[str, int]:
     return {title.partition(" (")[0]: int(number) for number, _, title in told}
 
 
-async def test_every_tool_case_over_the_samples_is_right(settings: Settings) -> None:
-    assert len(load_tool_cases()) == 40
+async def test_tool_cases_over_the_samples_are_right(settings: Settings) -> None:
+    """Every fourth; `make eval` asks them all."""
+    cases = load_tool_cases()
+    assert len(cases) == 40
     async with open_services(settings) as services:
-        found = await outcomes(services)
+        found = await outcomes(services, cases[::4])
     assert {one.case.question: one.faults for one in found if one.faults} == {}
 
 

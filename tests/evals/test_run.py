@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,15 @@ from helix.services import Services, open_services
 from helix.serving.routes.operations import last_report_file
 from helix.settings import Settings, load_settings
 
-SMOKE = ["smoke"]
 QUESTION = "How many characters must a password have?"
 SALARY = "On which day is the salary paid?"
 WARRANTY = "How long is the warranty on electrical items?"
 
 
 @pytest.fixture(scope="module")
-def settings(module_database_url: str) -> Settings:
+def settings(module_durable_database_url: str) -> Settings:
     return load_settings(
-        database_url=module_database_url, llm="offline", embedder="offline", workers=0
+        database_url=module_durable_database_url, llm="offline", embedder="offline", workers=0
     )
 
 
@@ -150,7 +150,9 @@ def test_the_last_report_lies_beside_the_embedded_database() -> None:
 
 
 async def _failed(settings: Settings, suite: Suite) -> list[str]:
-    run = await measure(settings, suite, tags=SMOKE, judge="offline")
+    """The minima that a third of the smoke cases, of each sort some, miss."""
+    smoke = [case for case in suite.cases if "smoke" in case.tags]
+    run = await measure(settings, replace(suite, cases=smoke[::3]), judge="offline")
     return [name for line in run.failed for name in re.findall(r"(MIN_[A-Z]+)=", line)]
 
 

@@ -14,6 +14,8 @@ from tests.support.live_server import live
 from tests.support.repository import ROOT
 from tests.support.service_process import environment
 
+pytestmark = pytest.mark.processes
+
 EXAMPLES = ROOT / "examples"
 PROGRAMS = sorted(file.name for file in EXAMPLES.glob("*.py"))
 _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}

@@ -21,6 +21,8 @@ from tests.support.name_server_and_clock import Answering, Clock, NameServer
 from tests.support.service_process import eventually
 from tests.support.wire.gemini import GeminiWire, gemini_wire
 
+pytestmark = pytest.mark.processes
+
 ROUNDS = 20
 PATIENCE_SECONDS = 30.0
 """A limit for slow machines; docs/operations.md has what was measured."""

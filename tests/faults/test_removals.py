@@ -28,6 +28,8 @@ from tests.support.service_process import Service, environment, eventually
 from tests.support.shifting_source import ShiftingSource
 from tests.support.warm_processes import Process
 
+pytestmark = pytest.mark.processes
+
 FILES = 16
 """Files of a source; up to three go at once, of those that have a document still."""
 VICTIMS = ("worker", "server", "database")

@@ -19,7 +19,7 @@ from tests.support.service_process import Service, run
 QUESTION = "How long do I have to request a refund?"
 MEGABYTE = 2**20
 SLACK = 96  # megabytes that answering takes for the first time: models of language, pools
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

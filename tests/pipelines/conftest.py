@@ -14,7 +14,7 @@ from tests.support.wire.gemini import GeminiWire
 def database_url(durable_database_url: str) -> str:
     """A database of this test's own that has the engine's tables: most tests here carry out runs.
 
-    In test_every_format.py, and where files are uploaded to a server, the first run makes them.
+    Where files are uploaded to a server, the first run makes them.
     """
     return durable_database_url
 

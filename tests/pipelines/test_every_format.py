@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.cli_runner import helix
 from tests.support.live_server import live
 from tests.support.sample_documents import (
     Bullet,
@@ -26,7 +27,6 @@ from tests.support.sample_documents import (
     pptx,
     xlsx,
 )
-from tests.support.service_process import run
 
 STAFF = [("Mara", "Quito"), ("Oluf", "Bergen"), ("Ines", "Porto"), ("Taro", "Nara")]
 
@@ -185,16 +185,17 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def values(
-    module_database_url: str, tmp_path_factory: pytest.TempPathFactory
+    module_durable_database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
     """The environment of a database that the command has brought the files into."""
     folder = tmp_path_factory.mktemp("corpus")
     for name, data in FILES.items():
         Path(folder, name).write_bytes(data)
     values = {
-        "DATABASE_URL": module_database_url, "HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline",
+        "DATABASE_URL": module_durable_database_url, "HELIX_LLM": "offline",
+        "HELIX_EMBEDDER": "offline",
     }  # fmt: skip
-    done = run("-m", "pipelines.ingest", str(folder), **values)
+    done = helix("ingest", str(folder), **values)
     assert done.returncode == 0, done.stderr
     added = f"{len(FILES)} files: {len(FILES)} added, 0 replaced, 0 unchanged, 0 failed; "
     assert added in done.stdout
@@ -252,7 +253,7 @@ def test_each_answer_is_in_one_chunk_of_one_document(client: httpx.Client) -> No
 
 def test_the_terminal_shows_where(values: dict[str, str]) -> None:
     case = CASES[3]
-    done = run("-m", "helix.cli", "ask", case.question, **values)
+    done = helix("ask", case.question, **values)
     assert done.returncode == 0, done.stderr
     assert case.answer in done.stdout
     assert "\n[1] Harbour report, page 3\n" in done.stdout

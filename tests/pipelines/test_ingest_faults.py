@@ -32,6 +32,7 @@ def one_line(result: Result) -> str:
     return lines[0]
 
 
+@pytest.mark.processes
 def test_a_database_that_is_down(folder: Path, wire: GeminiWire) -> None:
     (folder / "a.txt").write_text("Text.")
     url = "postgresql://helix:hunter2@127.0.0.1:1/helix"

@@ -314,6 +314,7 @@ def test_other_sites_and_large_bodies_stay_out(client: httpx.Client) -> None:
     assert client.get("/mcp").status_code == 405
 
 
+@pytest.mark.processes
 def test_it_is_spoken_over_standard_streams(
     stored: dict[str, int], wire: GeminiWire, module_database_url: str
 ) -> None:
@@ -340,6 +341,7 @@ def test_it_is_spoken_over_standard_streams(
     asyncio.run(use())
 
 
+@pytest.mark.processes
 def test_links_lead_somewhere_where_no_server_is_known(
     stored: dict[str, int], wire: GeminiWire, module_database_url: str
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_schema_with_other_keywords_goes_as_it_is(schema: dict[str, Any]) -> N
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.processes
 def test_llama_cpp_holds_a_model_to_them() -> None:
     with llama_server() as server:
         for schema in (CALL, answer_schema(2)):

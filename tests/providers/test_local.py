@@ -55,6 +55,7 @@ async def _is_busy(chosen: Settings) -> bool:
     return any(slot["is_processing"] for slot in slots)
 
 
+@pytest.mark.processes
 async def test_a_model_file_answers_and_a_stream_that_is_left_stops_it(
     llm: LanguageModel, chosen: Settings
 ) -> None:
@@ -78,6 +79,7 @@ async def test_a_model_file_answers_and_a_stream_that_is_left_stops_it(
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.processes
 async def test_a_prompt_that_is_longer_than_the_context_says_what_to_change(
     llm: LanguageModel,
 ) -> None:

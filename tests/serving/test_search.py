@@ -8,20 +8,20 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.cli_runner import helix
 from tests.support.live_server import live
 from tests.support.repository import ROOT
-from tests.support.service_process import run
 
 
 @pytest.fixture(scope="module")
-def client(module_database_url: str) -> Iterator[httpx.Client]:
+def client(module_durable_database_url: str) -> Iterator[httpx.Client]:
     files = [str(ROOT / "samples" / name) for name in ("refund-policy.txt", "travel-handbook.md")]
-    told = run(
-        "-m", "pipelines.ingest", *files,
-        DATABASE_URL=module_database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
+    told = helix(
+        "ingest", *files,
+        DATABASE_URL=module_durable_database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline",
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
-    with live(module_database_url) as client:
+    with live(module_durable_database_url) as client:
         yield client
 
 

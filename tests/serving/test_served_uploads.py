@@ -194,6 +194,7 @@ def test_an_upload_is_followed_step_by_step_to_a_cited_answer(
         assert chunk["label"] == where
 
 
+@pytest.mark.processes
 def test_the_same_upload_again_starts_nothing_and_a_deletion_leaves_nothing(
     client: httpx.Client, module_database_url: str
 ) -> None:
@@ -223,6 +224,7 @@ def test_the_same_upload_again_starts_nothing_and_a_deletion_leaves_nothing(
     assert ask(client, question) == (REFUSAL, [])
 
 
+@pytest.mark.processes
 def test_a_page_is_imported_and_a_private_one_refused(client: httpx.Client, site: Website) -> None:
     started = client.post("/v1/documents/url", json={"url": site.url("/bees")})
     assert started.status_code == 202, started.text
@@ -244,6 +246,7 @@ def test_a_page_is_imported_and_a_private_one_refused(client: httpx.Client, site
     assert len(site.seen) == asked
 
 
+@pytest.mark.processes
 def test_a_server_that_is_stopped_ends_its_worker(server: Service, client: httpx.Client) -> None:
     _worker_of(server, client)
     started = children(server.process)
@@ -253,6 +256,7 @@ def test_a_server_that_is_stopped_ends_its_worker(server: Service, client: httpx
     assert "Traceback" not in server.logged()
 
 
+@pytest.mark.processes
 def test_a_server_that_is_killed_ends_its_worker(database_url: str, tmp_path: Path) -> None:
     with served(tmp_path / "log", DATABASE_URL=database_url, **OFFLINE) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:

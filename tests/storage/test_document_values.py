@@ -104,7 +104,7 @@ def described(module_database_url: str) -> Iterator[tuple[str, dict[int, dict[st
     yield module_database_url, found
 
 
-@pytest.mark.parametrize("filters", [200, pytest.param(2000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("filters", [60, pytest.param(2000, marks=pytest.mark.soak)])
 async def test_random_filters_find_what_a_model_in_python_finds(
     described: tuple[str, dict[int, dict[str, Any]]], filters: int
 ) -> None:

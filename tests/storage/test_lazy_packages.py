@@ -38,6 +38,7 @@ print(json.dumps({"packages": len(lazy), "names": names, "wrong": wrong}))
 """
 
 
+@pytest.mark.processes
 def test_every_name_of_llama_index_is_the_object_that_its_package_hands_on() -> None:
     """Notices a release whose packages do more than hand on names."""
     done = subprocess.run(

@@ -19,6 +19,8 @@ from tests.support.fake_embedder import opened, record, write
 from tests.support.streaming import Server, replay_paused, streaming
 from tests.support.wire.gemini import word_vector
 
+pytestmark = pytest.mark.processes
+
 PATIENCE = 30.0
 """Seconds, for slow machines."""
 NOTICED_SECONDS = 2.0

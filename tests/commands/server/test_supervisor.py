@@ -19,6 +19,8 @@ from tests.support.live_server import OFFLINE
 from tests.support.repository import ROOT
 from tests.support.service_process import eventually
 
+pytestmark = pytest.mark.processes
+
 _PARENT = """
 import asyncio, socket, sys
 from helix.commands.server.supervisor import Supervisor

@@ -23,7 +23,7 @@ from tests.support.bucket import bucket, objects
 from tests.support.fake_embedder import rows
 from tests.support.sample_documents import pdf
 from tests.support.server_processes import served
-from tests.support.service_process import Service, eventually, run_cold
+from tests.support.service_process import Service, eventually, run
 from tests.support.signed_answers import verifier
 from tests.support.wire.gemini import GeminiWire
 
@@ -142,6 +142,7 @@ def planted(client: httpx.Client, url: str) -> dict[str, Any]:
             "conversation": conversation, "study": made["id"]}  # fmt: skip
 
 
+@pytest.mark.processes
 def test_no_word_of_an_erased_document_is_anywhere(
     service: Service, module_database_url: str, address: str, tmp_path: Path
 ) -> None:
@@ -174,7 +175,7 @@ def test_no_word_of_an_erased_document_is_anywhere(
         assert client.post("/v1/erasures", json={"document_id": 10**9}).status_code == 404
     assert WORD not in service.logged()
     export = tmp_path / "export"
-    done = run_cold("-m", "helix.cli", "export", str(export), DATABASE_URL=url, HELIX_FILES=address)
+    done = run("-m", "helix.cli", "export", str(export), DATABASE_URL=url, HELIX_FILES=address)
     assert done.returncode == 0, done.stderr
     files = [path for path in export.rglob("*") if path.is_file()]
     assert files and not any(WORD.encode() in path.read_bytes().lower() for path in files)
@@ -274,6 +275,7 @@ def test_the_samples_of_an_emptied_table_go(database_url: str, version: int) -> 
     assert found_in(database_url, WORD) == set()
 
 
+@pytest.mark.processes
 def test_an_image_of_a_page_goes(service: Service, module_database_url: str) -> None:
     with httpx.Client(base_url=service.url, timeout=60) as client:
         number = brought_in(client, "print.pdf", pdf("The plorvanq was printed in Haifa."))
@@ -287,6 +289,7 @@ def test_an_image_of_a_page_goes(service: Service, module_database_url: str) -> 
         assert found_in(module_database_url, "plorvanq") == set()
 
 
+@pytest.mark.processes
 def test_what_is_put_to_a_conversation_goes_with_it(
     service: Service, module_database_url: str
 ) -> None:
@@ -306,6 +309,7 @@ def test_what_is_put_to_a_conversation_goes_with_it(
         assert eventually(gone, 60), found_in(module_database_url, word)
 
 
+@pytest.mark.processes
 def test_the_command_names_the_backups_that_remain(
     service: Service, module_database_url: str, tmp_path: Path
 ) -> None:
@@ -315,14 +319,14 @@ def test_the_command_names_the_backups_that_remain(
     with httpx.Client(base_url=service.url, timeout=60) as client:
         number = brought_in(client, "kept.md", OTHER.replace("Bergen", "Narvik").encode())
     for name, *more in (("a.zip", "--keep-days", "30"), ("b.zip",), ("c.zip",)):
-        done = run_cold("-m", "helix.cli", "backup", str(tmp_path / name), *more, **values)
+        done = run("-m", "helix.cli", "backup", str(tmp_path / name), *more, **values)
         assert done.returncode == 0, done.stderr
-    done = run_cold("-m", "helix.cli", "backup", str(tmp_path / "c.zip"), "--gone", **values)
+    done = run("-m", "helix.cli", "backup", str(tmp_path / "c.zip"), "--gone", **values)
     assert done.returncode == 0, done.stderr
-    listed = run_cold("-m", "helix.cli", "backup", **values).stdout
+    listed = run("-m", "helix.cli", "backup", **values).stdout
     assert re.findall(r"\w\.zip", listed) == ["b.zip", "a.zip"]
     command = ("-m", "helix.cli", "erasure", str(number), "--yes", "--names")
-    done = run_cold(*command, **values)
+    done = run(*command, **values)
     assert done.returncode == 0, done.stderr
     proof = json.loads(done.stdout)["proof"]
     assert [one["file"] for one in proof["remaining"]["backups"]] == ["a.zip", "b.zip"]
@@ -330,5 +334,5 @@ def test_the_command_names_the_backups_that_remain(
     assert proof["names"]["file_name"] == "kept.md"
     record = tmp_path / "record.json"
     record.write_text(done.stdout)
-    assert run_cold("-m", "helix.cli", "prove", str(record)).returncode == 0
-    assert run_cold(*command, **values).returncode == 0, "it is known what went"
+    assert run("-m", "helix.cli", "prove", str(record)).returncode == 0
+    assert run(*command, **values).returncode == 0, "it is known what went"

@@ -44,7 +44,7 @@ async def _replayed(url: str, count: int) -> int:
 
 
 async def test_replay_of_what_did_not_change_is_identical(database_url: str) -> None:
-    assert await _replayed(database_url, 20) == 20
+    assert await _replayed(database_url, 8) == 8
 
 
 @pytest.mark.soak

@@ -231,7 +231,7 @@ def test_a_stranger_s_file_neither_ends_the_verifier_nor_steers_a_terminal(tmp_p
     assert "?[2J" in verifier(files[3]).stdout
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.soak)])
 def test_answers_are_verified_and_altered_ones_are_not(
     count: int, module_database_url: str, tmp_path: Path
 ) -> None:

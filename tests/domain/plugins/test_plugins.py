@@ -60,18 +60,20 @@ async def test_a_reader_reads_files_of_its_name_within_the_sandbox(
         await sandbox.aclose()
 
 
-def test_a_source_gives_files_once(install: Install, database_url: str, tmp_path: Path) -> None:
+def test_a_source_gives_files_once(
+    install: Install, durable_database_url: str, tmp_path: Path
+) -> None:
     install("source", "broken")
     notes = tmp_path / "notes.json"
     notes.write_text(json.dumps({"lamp": "# Lamp\n\nThe lamp of the hall is lit at nine.\n"}))
-    given = {"DATABASE_URL": database_url, **OFFLINE}
+    given = {"DATABASE_URL": durable_database_url, **OFFLINE}
     for outcome in ("added", "unchanged"):
         done = helix("ingest", f"shelf:{notes}", **given)
         assert done.returncode == 0 and outcome in done.stdout, done.stdout + done.stderr
     torn = helix("ingest", "torn:there", **given)
     assert torn.returncode == 1
     assert "ConnectionError: there is away" in torn.stdout + torn.stderr
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(durable_database_url) as connection:
         found = connection.execute("SELECT source_uri FROM documents ORDER BY id").fetchall()
     assert found == [(f"shelf:{notes}/lamp.md",), ("torn:there/first.md",)]
 

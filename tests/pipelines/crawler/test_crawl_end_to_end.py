@@ -13,6 +13,8 @@ from tests.support.server_processes import website
 from tests.support.service_process import run
 from tests.support.web_site import Answer, Route, Website, links, text
 
+pytestmark = pytest.mark.processes
+
 OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 MENU = f"<nav>{links('/docs/', '/docs/install?from=menu', '/docs/backup', '/blog/')}</nav>"
 UNCHANGED = "3 files: 0 added, 0 replaced, 3 unchanged, 0 failed; 0 chunks written"

@@ -210,6 +210,7 @@ async def test_a_dense_scan_fits_in_the_default_memory() -> None:
     assert found.text.count("lease expenses of the second quarter") >= 55
 
 
+@pytest.mark.processes
 def test_ocr_is_quiet_and_the_same_in_every_process(tmp_path: Path) -> None:
     program = WITHOUT_OCR.replace('sys.modules["rapidocr"] = None', "")
     data = pdf(scan_of("The warranty period is 24 months."))

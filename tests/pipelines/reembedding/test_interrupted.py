@@ -70,6 +70,7 @@ def filled_texts(url: str) -> set[str]:
 
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.soak)])
 @pytest.mark.timeout(1800)
+@pytest.mark.processes
 def test_a_killed_change_goes_on_and_asks_for_nothing_twice(
     database_url: str, wire: GeminiWire, kills: int
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_killed_change_goes_on_and_asks_for_nothing_twice(
     assert rows(database_url, "SELECT count(*) FROM chunks") == [(chunks,)]
 
 
+@pytest.mark.processes
 def test_an_interrupted_change_says_how_to_go_on(database_url: str, wire: GeminiWire) -> None:
     asyncio.run(fill(database_url, 6))
     process = start(database_url, wire, "--batch", "2")

@@ -19,6 +19,8 @@ from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Hang, Vectors
 
+pytestmark = pytest.mark.processes
+
 SLICES = (
     "SELECT bool_and(content = substr(text, start_char + 1, end_char - start_char))"
     " FROM chunks c JOIN documents d ON d.id = document_id"

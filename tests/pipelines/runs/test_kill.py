@@ -26,6 +26,8 @@ from tests.support.service_process import environment, eventually
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 IDENTITY = "gemini:gemini-embedding-001:1536"
 SAYS = re.compile(r"Number (\d+) says in version (\d+)")
 """The beginning of every chunk's sentences: the document it is of, and the version."""

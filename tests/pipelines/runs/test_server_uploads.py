@@ -11,6 +11,8 @@ from tests.support.live_server import live
 from tests.support.service_process import environment, eventually, run
 from tests.support.warm_processes import Process
 
+pytestmark = pytest.mark.processes
+
 _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 
 

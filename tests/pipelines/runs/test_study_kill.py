@@ -22,6 +22,8 @@ from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Hang
 
+pytestmark = pytest.mark.processes
+
 PARAGRAPHS = [*BRIDGE.split("\n\n"), *FERRY.split("\n\n")]
 FINISHED = 4
 """Passages whose cards are stored before the kill."""

@@ -16,6 +16,8 @@ from pipelines.readers import ReadText, UnreadableFile
 from pipelines.sandbox import ReadLimits, Sandbox
 from tests.support.hostile_files import GIF, hostile, mutants, samples
 
+pytestmark = pytest.mark.processes
+
 SECRET = "the-content-of-a-file-elsewhere"
 LIMITS = ReadLimits(seconds=4, memory_mb=320, text_chars=30_000_000)
 AT_ONCE = 3

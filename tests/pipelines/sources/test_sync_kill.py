@@ -16,6 +16,8 @@ from tests.support.synced_source import SyncedSource
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 _OPEN = "SELECT count(*) FROM runs WHERE status IN ('queued', 'running', 'cancelling')"
 
 

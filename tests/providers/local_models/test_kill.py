@@ -29,9 +29,10 @@ from helix.providers.factories import build_llm
 from helix.providers.local_models.shared_server import SharedServer
 from tests.providers.local_models.test_shared_server import PROGRAM, options, processes, until
 from tests.support.busy_machine import bound
-from tests.support.repository import ROOT
 from tests.support.service_process import Service, run, serving
 from tests.support.vendor_packages import settings
+
+pytestmark = pytest.mark.processes
 
 QUESTION = "How long do I have to request a refund?"
 LOADING = "being loaded: try again in a moment"
@@ -116,8 +117,9 @@ def killing(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     values = {"DATABASE_URL": module_database_url, "HELIX_EMBEDDER": "offline",
               "HELIX_WORKERS": "0"}  # fmt: skip
-    policy = str(ROOT / "samples" / "refund-policy.txt")
-    done = run("-m", "pipelines.ingest", policy, HELIX_LLM="offline", **values)
+    policy = tmp_path / "refund-policy.txt"  # short, for a prompt takes this model a while
+    policy.write_text("You have 30 days to request a refund.")
+    done = run("-m", "pipelines.ingest", str(policy), HELIX_LLM="offline", **values)
     assert done.returncode == 0, done.stderr
     values |= {
         "HELIX_LLM": f"local:{model_file(SMALL).resolve()}", "HELIX_LOCAL_WAIT": "4",

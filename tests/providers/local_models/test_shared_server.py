@@ -29,6 +29,8 @@ from helix.providers.local_models.shared_server import (
 )
 from tests.support.busy_machine import bound
 
+pytestmark = pytest.mark.processes
+
 SECONDS = 90.0
 PROGRAM = """
 import sys, time
