@@ -70,7 +70,7 @@ def what_it_is(answer: Answer) -> tuple[Any, ...]:
     return answer.text, answer.abstained, cited, proved, brought
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.soak)])
 async def test_each_case_is_the_same_by_a_model_that_makes_the_same_calls(
     settings: Settings, wire: GeminiWire, every: int
 ) -> None:

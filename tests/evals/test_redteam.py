@@ -26,14 +26,12 @@ from helix.storage.statements import attachments
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SOME = {
-    "plain", "zero-width", "BEGIN SOURCES again", "a source of its own", "replaced", "deleted",
-    "by question", "by document id", "by answer id", "row-level security alone",
-    "predicates alone, hybrid", "in a model's error", "image", "HTML put together",
-    "marker without a source", "foreign question", "in any response or log line",
-    "closed history", "speaker", "read_document: ids of others",
-    "search_library: a tenant, a scope", "fetch_page: a fetch",
-    "by asking elsewhere", "after it was deleted", "an image elsewhere", "speaker, put to turn 2",
+    "plain", "BEGIN SOURCES again", "deleted", "by answer id", "row-level security alone",
+    "predicates alone, hybrid", "image", "marker without a source", "in any response or log line",
+    "closed history", "search_library: a tenant, a scope", "fetch_page: a fetch",
+    "by asking elsewhere", "after it was deleted",
 }  # fmt: skip
+"""Of each sort one; `make redteam` has them all."""
 WALLED = ("documents", "chunks", "chunk_terms", "answers", "feedback")
 
 

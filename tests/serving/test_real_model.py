@@ -15,16 +15,15 @@ import pytest
 from evals.real.llama import LlamaServer
 from tests.serving.test_sse import parse_stream
 from tests.support.llama_server import llama_server
+from tests.support.repository import ROOT
 from tests.support.service_process import Service, eventually, run, serving
 
 pytestmark = pytest.mark.processes
-
-QUESTIONS = "May gift cards be exchanged for money?", "Can gift cards be refunded?"
-POLICY = """Gift cards cannot be refunded, nor exchanged for money.
-
-The inspection of a returned item takes three working days.
-"""
-"""Short, for this model reads its prompt at a hundred tokens a second."""
+QUESTIONS = (
+    "Can gift cards be refunded?",
+    "How long does the inspection of a returned item take?",
+    "To which countries outside the European Union do you ship?",
+)
 ENDLESS = {"ignore_eos": True}
 
 
@@ -42,12 +41,11 @@ def endless() -> Iterator[LlamaServer]:
 
 
 @pytest.fixture(scope="module")
-def database(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def database(module_database_url: str) -> dict[str, str]:
     """The settings of a database that has the policy."""
     values = {"DATABASE_URL": module_database_url, "HELIX_EMBEDDER": "offline"}
-    policy = tmp_path_factory.mktemp("policy") / "refund-policy.txt"
-    policy.write_text(POLICY)
-    done = run("-m", "pipelines.ingest", str(policy), HELIX_LLM="offline", **values)
+    policy = str(ROOT / "samples" / "refund-policy.txt")
+    done = run("-m", "pipelines.ingest", policy, HELIX_LLM="offline", **values)
     assert done.returncode == 0, done.stderr
     return values
 
@@ -58,7 +56,7 @@ def answering(
 ) -> Iterator[Service]:
     with serving(
         **database, HELIX_LLM="server:smollm2", HELIX_MODEL_SERVER=llama.api,
-        HELIX_MODEL_SERVER_KEY=llama.key, RETRIEVAL_TOP_K="1", HELIX_MODEL_TIMEOUT="100",
+        HELIX_MODEL_SERVER_KEY=llama.key, RETRIEVAL_TOP_K="2", HELIX_MODEL_TIMEOUT="100",
         HELIX_WORKERS="0", HELIX_ANSWER_TOKENS=str(answer_tokens),
     ) as service:  # fmt: skip
         yield service
@@ -88,8 +86,8 @@ def test_answers_stream_and_end_as_the_model_ends_them(service: Service) -> None
             assert "".join(said) == text
             assert all(one["document_title"] == "Refund Policy" for one in citations)
             whole += 1
-    # the other met the limit, for so small a model often says one thing over and over
-    assert whole, frames
+    # the others met the limit, for so small a model often says one thing over and over
+    assert whole > 1, frames
     assert min(frames) > 0 and max(frames) > 10
 
 

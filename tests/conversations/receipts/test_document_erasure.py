@@ -143,6 +143,7 @@ def planted(client: httpx.Client, url: str) -> dict[str, Any]:
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(300)
 def test_no_word_of_an_erased_document_is_anywhere(
     service: Service, module_database_url: str, address: str, tmp_path: Path
 ) -> None:
