@@ -32,6 +32,8 @@ from tests.support.worker_runs import (
     upload,
 )
 
+pytestmark = pytest.mark.processes
+
 SIGNS_OF_LIFE = (
     "SELECT objid, pid FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND granted"
     " AND mode = 'ShareLock'"

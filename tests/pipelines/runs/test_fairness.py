@@ -18,6 +18,8 @@ from pipelines.sandbox import Sandbox
 from tests.support.fake_embedder import rows
 from tests.support.service_process import eventually
 
+pytestmark = pytest.mark.processes
+
 STATUSES = """
 SELECT r.tenant_id, f.status FROM run_files f JOIN runs r ON r.id = f.run_id ORDER BY r.id, f.n
 """

@@ -78,6 +78,7 @@ def _offline(database_url: str) -> Settings:
     return load_settings(database_url=database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline")
 
 
+@pytest.mark.processes
 async def test_a_worker_at_rest_asks_nothing_and_wakes_for_an_upload(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +98,7 @@ async def test_a_worker_at_rest_asks_nothing_and_wakes_for_an_upload(
     assert at_rest()
 
 
+@pytest.mark.processes
 async def test_an_engine_that_loses_the_database_in_a_run_or_a_file_loses_neither(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

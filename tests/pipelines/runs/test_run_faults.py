@@ -32,6 +32,8 @@ from tests.support.worker_runs import (
     upload,
 )
 
+pytestmark = pytest.mark.processes
+
 FAULT = "the key is refused"
 
 
