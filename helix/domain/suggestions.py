@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
-from helix.domain.tables import Cell, HeaderPath, Table
+from helix.domain.tables import HeaderPath, Table
 
 _MOST_OF_A_RULE = 4  # candidates a document
 _MOST_OF_A_TABLE = 2
@@ -77,88 +77,32 @@ def _questions(material: Material) -> Iterator[tuple[str, str, str]]:
 
 _NUMBER = re.compile(r"[($€£¥\s-]*\d[\d.,]*[\s%)]*")
 _MARKS = re.compile(r"\s{0,9}(?:\(\d{1,9}\)|[*†‡]){1,9}$|[\s.:]{1,9}$")
-_YEAR = re.compile(r"(?:fiscal (?:year )?)?(?:19|20)\d\d", re.IGNORECASE)
-_DAY = re.compile(r"[A-Z][a-z]{2,8}\.? \d{1,2}, (?:19|20)\d\d")
-_SPAN = re.compile(
-    r"((?:three|six|nine|twelve|\d{1,3}|fiscal|the)?\s?(?:months?|weeks?|years?|quarters?)) ended"
-    r".{0,30}(?:19|20)\d\d",
-    re.IGNORECASE,
-)
-_SPAN_WORDS = re.compile(
-    r"\b(?:the|three|six|nine|twelve|months?|weeks?|years?|quarters?|fiscal|ended)\b", re.IGNORECASE
-)
-_LOWERED = frozenset(
-    "total net gross operating cost costs income revenue revenues sales cash other research"
-    " selling general interest provision earnings basic diluted long-term current deferred".split()
-)
-
-
-_AMOUNTS = re.compile(
-    r"(?:\S+ ){0,2}(?:sales|revenues?|income|costs?|expenses?|earnings|assets|liabilities)"
-)  # a group that a row's label is read with; "operating activities" is none
 
 
 def _of_tables(material: Material) -> Iterator[tuple[str, str]]:
+    """Questions about rows, with the row's first number.
+
+    Never a sentence of a row and a column: what is right of "Net sales" and "2025" reads badly of
+    "Hull" and "2025", or of "Tutor" and "Hours a week", and no rule can tell them apart.
+    """
     for table in material.tables:
-        cells = (
-            cell for cell in table.cells if _NUMBER.fullmatch(material.text[slice(*cell.span)])
-        )
-        firsts = {cell.row: cell for cell in reversed(list(cells))}
+        firsts: dict[int, str] = {}
+        for cell in table.cells:
+            if _NUMBER.fullmatch(printed := material.text[slice(*cell.span)]):
+                firsts.setdefault(cell.row, printed.strip("($€£¥ )"))
         asked = (
-            (text, material.text[slice(*firsts[row].span)].strip("($€£¥ )"))
+            (_about(material.title, label), firsts[row])
             for row in sorted(firsts)
-            if (text := _of_cell(material, table, firsts[row]))
+            if (label := _label(table.rows[row]))
         )
         yield from islice(asked, _MOST_OF_A_TABLE)
 
 
-def _of_cell(material: Material, table: Table, cell: Cell) -> str | None:
-    label, column = _label(table.rows[cell.row]), " ".join(table.columns[cell.column])
-    if not label or not column or len(column) > _LONGEST_HEADING:
-        return None
-    verb = "were" if re.search(r"[^s]s$", label) else "was"
-    whose = _possessive(str(material.facts.get("company") or ""))
-    if when := _when(column):
-        return f"What {verb} {whose} {label} {when}?"
-    if whose != "the":
-        return None
-    return f"What is the {_lowered(column)} of {label}?"
-
-
 def _label(path: HeaderPath) -> str:
-    """The label of a row: "products net sales" for the label "Products" of "Net sales"."""
-    if not path:
-        return ""
-    label = _lowered(_MARKS.sub("", path[-1]))
-    if len(path) > 1 and _AMOUNTS.fullmatch(group := _MARKS.sub("", path[-2]).lower()):
-        label = f"{label} {group}"
+    """The label of a row, where it is a name; empty where it is none, or too long."""
+    label = _MARKS.sub("", path[-1]) if path else ""
     is_name = re.search(r"[^\W\d_]{3}", label) and not re.search(r"[|›\"“]", label)
     return label if is_name and len(label) <= _LONGEST_LABEL else ""
-
-
-def _lowered(text: str) -> str:
-    """Without the capital that begins a label, where it is of an ordinary word."""
-    first = text.split(" ", 1)[0]
-    return text[0].lower() + text[1:] if first.lower() in _LOWERED else text
-
-
-def _when(column: str) -> str:
-    if _SPAN.search(column):
-        said = _SPAN_WORDS.sub(lambda found: found.group().lower(), column)
-        return f"for the {said.removeprefix('the ')}"
-    if _YEAR.fullmatch(column):
-        return f"in {column}"
-    return f"as of {column}" if _DAY.fullmatch(column) else ""
-
-
-def _possessive(company: str) -> str:
-    form = r",?\s+(?:inc|corp|corporation|company|co|ltd|plc|llc|ag|se|n\.v|s\.a)\.?$"
-    name = re.sub(form, "", company.strip(), flags=re.IGNORECASE)
-    if not name:
-        return "the"
-    # a cover's "INTEL CORPORATION" is Intel; a name with small letters is spelt as its owner does
-    name = name.title() if company.strip().isupper() else name
-    return f"{name}'" if name.endswith("s") else f"{name}'s"
 
 
 # --- text
@@ -201,9 +145,12 @@ def _of_authors(material: Material) -> Iterator[str]:
 
 def _of_sections(material: Material) -> Iterator[tuple[str, str]]:
     """Questions about the subject of a heading that is words, no signature, note or title."""
-    title = material.title[:_LONGEST_HEADING]
     for heading in material.headings:
         words = len(heading.split())
         is_subject = bool(_SUBJECT.fullmatch(heading)) and heading != material.title
         if is_subject and 2 <= words <= 7 and len(heading) <= _LONGEST_HEADING:
-            yield f"What does “{title}” say about {heading}?", heading
+            yield _about(material.title, heading), heading
+
+
+def _about(title: str, subject: str) -> str:
+    return f"What does “{title[:_LONGEST_HEADING]}” say about {subject}?"
