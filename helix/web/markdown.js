@@ -28,6 +28,11 @@ const LONGEST = 20_000;
 const UNBROKEN = /\S{2000}/;
 const MARKER = /^\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]/;
 const LINK = /^(?:https?:|mailto:)/i;
+// Rows of a table: without their head GFM sees none, and it drops the markers behind the last bar.
+const ROWS = /^(?:\|[^\n]*\|[ \t]*(?:\[[\d, ]+\][ \t]*)*(?:\n|$))+/;
+const BEHIND = /\|[ \t]*\[[\d, ]+\][ \t]*$/;
+const RULE = /^(?=[^\n-]*-)[ \t:|-]+(?:\n|$)/;
+const PIPE = /(?<!\\)\|/;
 const ALLOWED = {
   ALLOWED_TAGS: [
     "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre",
@@ -46,6 +51,18 @@ const escaped = (text) =>
 const marked = new Marked({
   gfm: true,
   extensions: [{
+    name: "rows",
+    level: "block",
+    start: (source) => source.match(/^\|/m)?.index,
+    tokenizer(source) {
+      const raw = ROWS.exec(source)?.[0];
+      const lines = raw?.trimEnd().split("\n");
+      const headed = raw && RULE.test(lines[1] ?? source.slice(raw.length));
+      if (!raw || (headed && !lines.some((line) => BEHIND.test(line)))) return undefined;
+      const rows = lines.filter((line) => !RULE.test(line)).map((line, n) => cellsOf(line).map((cell) => ({ tokens: this.lexer.inline(cell), header: headed && !n })));
+      return { type: "table", raw, header: headed ? rows.shift() : [], rows };
+    },
+  }, {
     name: "cites",
     level: "inline",
     start: (source) => source.match(/\[\s*[0-9]/)?.index,
@@ -69,11 +86,20 @@ const marked = new Marked({
   tokenizer: { def: () => undefined },
 });
 
+// Markers behind the last bar are in the last cell.
+function cellsOf(line) {
+  const cells = line.split(PIPE).slice(1).map((cell) => cell.trim().replaceAll("\\|", "|"));
+  const behind = cells.pop();
+  if (behind) cells.push(`${cells.pop()} ${behind}`);
+  return cells;
+}
+
 function toFragment(source) {
   if (source.length >= LONGEST || UNBROKEN.test(source)) return plain(source);
   let fragment;
   try {
-    fragment = DOMPurify.sanitize(marked.parse(source), ALLOWED);
+    // a line's end between cells is none of the text: places behind it would be looked for too far on
+    fragment = DOMPurify.sanitize(marked.parse(source).replace(/(<\/?t[^>]*>)\n/g, "$1"), ALLOWED);
   } catch {
     return plain(source); // nested deeper than a parser's stack
   }

@@ -218,6 +218,29 @@ def test_the_trace_id_is_copied_by_one_click(
     assert serious(page) == []
 
 
+def test_a_quoted_row_of_a_table_is_a_row_with_its_marker(page: Page) -> None:
+    drawn = """async (text) => {
+        const { Prose } = await import("/web/markdown.js");
+        const element = document.createElement("div");
+        const prose = new Prose(element);
+        prose.finish(text);
+        prose.cite([{ n: 1, title: "Staff handbook" }], [{ start: 0, end: text.length }]);
+        prose.mark([{ start: text.indexOf("24.00"), end: text.indexOf("24.00") + 5, problem: "" }]);
+        const textOf = (one) => one.textContent.trim();
+        const textsOf = (of) => [...element.querySelectorAll(of)].map(textOf);
+        element.querySelector(".flag-outer")?.remove();
+        return ["th", "td", "td .chip:enabled", "p", ".unsupported"].map(textsOf);
+    }"""
+    row = "| Senior \\| head tutor | 24.00 | [1]"
+    cells = ["Senior | head tutor", "24.00 1"]
+    assert page.evaluate(drawn, row) == [[], cells, ["1"], [], ["24.00"]]
+    told = page.evaluate(drawn, f"It says:\n{row}\n\nMore.")
+    assert told == [[], cells, ["1"], ["It says:", "More."], ["24.00"]]
+    whole = f"| Grade | Rate |\n|---|---:|\n{row}"
+    assert page.evaluate(drawn, whole) == [["Grade", "Rate"], cells, ["1"], [], ["24.00"]]
+    assert page.evaluate(drawn, "Either | or, as `a | b`")[3] == ["Either | or, as a | b"]
+
+
 def test_a_question_outside_the_documents_is_told_calmly(page: Page) -> None:
     ask(page, "What is the capital of Mongolia?")
     banner = page.locator(".outside")

@@ -35,7 +35,7 @@ export function Stale({ turn, onRetry }) {
     <${Button} icon="retry" onClick=${onRetry}>Ask again</></></div>`;
 }
 
-// without a day it may be there, and not for whoever reads this: the words are the same
+// without a day it may be there, and not for this reader
 export const removedOn = (at) => (at ? `A source of this answer was removed on ${dateOf(at, { dateStyle: "long" })}.` : "A source of this answer is not available any more.");
 
 function saidOf({ document_id: id, title, change, quotes_hold: hold, removed_at: at }) {

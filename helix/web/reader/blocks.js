@@ -4,10 +4,9 @@
 //   leavesOf(blocks)                             -> [{ key, page, start, end, height, blocks }]
 //
 // A block: { kind, start, end, page, … } with `kind`
-//   heading (level), paragraph, item (depth), code, note, markdown, table (table, first, last), grid,
-//   sheet (name)
+//   heading (level), paragraph, item (depth), code, note, markdown, table (table, first, last), grid, sheet (name)
 // What is drawn of a block are slices of the text: nothing is put together anew, so that a place
-// in the text is a place on the page. A workbook's text has no names of sheets: they stand beside it.
+// in the text is a place on the page. A workbook's text has no names of sheets.
 import { blockLengths } from "../markdown.js";
 
 const LONGEST = 3000; // of one block; what is longer goes on in the next
