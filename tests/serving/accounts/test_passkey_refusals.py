@@ -199,22 +199,23 @@ def test_tries_of_an_address_are_limited(named: Accounts) -> None:
     assert codes == [401] * MOST_OF_ADDRESS + [429]
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(150, marks=pytest.mark.soak)])
 def test_nothing_malformed_is_an_error_of_the_server(
-    named: Accounts, monkeypatch: pytest.MonkeyPatch
+    named: Accounts, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setattr("helix.serving.sign_in_guard.MOST_OF_ADDRESS", 10**6)
     chance = random.Random(7)
     bob = named.signed_in("bob")
     held = named.authenticator(bob)
     made = Authenticator(named.pages)
-    for n in range(150):
+    for n in range(count):
         browser = named.browser()
         shown = _mutated(held.get(options_of(browser, "session/passkey")), chance)
         assert told(browser.post("/v1/session/passkey", json={"credential": shown})) == REFUSED, n
         named.sql("DELETE FROM passkey_challenges")
     monkeypatch.setattr("helix.serving.sign_in_guard.MOST_OF_ACCOUNT_AND_ADDRESS", 10**6)
     monkeypatch.setattr("helix.serving.sign_in_guard.MOST_OF_ACCOUNT", 10**6)
-    for n in range(150):
+    for n in range(count):
         shown = _mutated(made.create(options_of(bob, "account/passkeys", PASSWORD)), chance)
         body = {"name": "n", "credential": shown}
         status = bob.post("/v1/account/passkeys", json=body).status_code
