@@ -88,6 +88,8 @@ def test_what_is_read_with_the_owners_rights_is_what_may_be_read(filled: str, pa
     with psycopg.connect(filled) as connection:
         register_vector(connection)
         connection.execute("SELECT set_config('helix.tenant', 'default', true)")
+        # Once the tables are analyzed the index of vectors may be taken, which brings its first 40
+        connection.execute("SET LOCAL enable_indexscan = off")
         keys, weights = _question(connection)
         everything = [one for (one,) in connection.execute("SELECT id FROM documents")]
         lists = (None, [*everything, *range(10**9, 10**9 + padding)])
