@@ -22,9 +22,9 @@ from evals.real.models import ModelError
 LOAD_SECONDS = 600.0
 """On a loaded machine a model takes minutes."""
 _STOP_SECONDS = 5.0
-_ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE"}
-"""Threads of llama.cpp spin while they wait for each other. Where other processes have the
-processors too, two of them wrote 0.3 tokens a second so, and 3.6 asleep."""
+_ENVIRONMENT = {"GOMP_SPINCOUNT": "300"}
+"""The environment of Helix's own llama.cpp: threads that wait for each other sleep soon, or they
+would burn the processors that others want."""
 
 
 @dataclass(frozen=True)
