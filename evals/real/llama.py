@@ -18,13 +18,13 @@ from typing import Any
 import httpx
 
 from evals.real.models import ModelError
+from helix.providers.local_models.llama_server import SPINS
 
 LOAD_SECONDS = 600.0
 """On a loaded machine a model takes minutes."""
 _STOP_SECONDS = 5.0
-_ENVIRONMENT = {"GOMP_SPINCOUNT": "300"}
-"""The environment of Helix's own llama.cpp: threads that wait for each other sleep soon, or they
-would burn the processors that others want."""
+_ENVIRONMENT = {"GOMP_SPINCOUNT": SPINS}
+"""The environment of Helix's own llama.cpp."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _BATCH_TOKENS = 256
 """Of a prompt, read at once: only in between are a client that left and other questions seen."""
 _PING_SECONDS = 5
 """Between signs of life while a question waits for a slot or its prompt is read."""
-_SPINS = "300"
+SPINS = "300"
 """Looks of a thread at whether the others are done, before it sleeps. OpenMP's own 300,000 burn the
 processors on which the others wait to run: beside two busy processes a first answer took 24 s, 12
 of a processor, and takes 13 s, 5 of a processor (SmolLM2 135M, two threads on two cores). Without
@@ -88,7 +88,7 @@ def main() -> None:
     os.dup2(2, 1)  # what the library prints is for the log
     end_with(asked["parent"])
     limit_memory(asked["memory_mb"])
-    os.environ["GOMP_SPINCOUNT"] = _SPINS  # OpenMP reads it once, when it is loaded
+    os.environ["GOMP_SPINCOUNT"] = SPINS  # OpenMP reads it once, when it is loaded
     import xllamacpp
 
     server = xllamacpp.Server(parameters(asked))
