@@ -15,7 +15,7 @@ from evals.real.judged_answer import JudgedAnswer
 from evals.real.llama import LlamaServer
 from evals.real.questions import RealQuestion
 from helix.answering.answer import answer_of
-from helix.answering.form.schema import BRIEF_RULES, answer_schema
+from helix.answering.form.schema import FORM_RULES, answer_schema
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
@@ -49,7 +49,7 @@ class Answerer:
         if self.name != OFFLINE:
             told += [GROUNDING_RULES, Prompts().text("answering_style", {})]
         if self.form == SCHEMA:
-            told += [BRIEF_RULES, json.dumps(llama_schema(answer_schema(self.top_k, brief=True)))]
+            told += [FORM_RULES, json.dumps(llama_schema(answer_schema(self.top_k)))]
         fingerprint = hashlib.sha256("\0".join(told).encode()).hexdigest()[:12]
         return Key(self.name, self.form, question.suite, question.id, fingerprint)
 

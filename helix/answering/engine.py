@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -15,7 +14,7 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingR
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import QueryBundle
 
-from helix.answering.form import BlockForm, FormChoice, WrongForm, block_texts
+from helix.answering.form import FormChoice, WrongForm, block_texts, with_form_rules
 from helix.answering.gatherer import Gatherer, NeedsModel
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import ImagesNotSupported, image_messages
@@ -218,13 +217,13 @@ class CitationQueryEngine(BaseQueryEngine):
             prompts.text("writing", {"refusal": REFUSAL}) if retrieval.writing else GROUNDING_RULES,
         )
         used: list[Usage] = []
-        blocks = None
+        options = None
         if not retrieval.writing:  # code keeps its line ends and indentation in plain text alone
-            blocks = self._form.blocks(self._llm, len(retrieval.sources))
-        if blocks is None:
+            options = self._form.schema_options(self._llm, len(retrieval.sources))
+        if options is None:
             deltas = self._model_deltas(messages, used)
         else:
-            deltas = self._block_deltas(messages, used, blocks, len(retrieval.sources))
+            deltas = self._block_deltas(messages, used, options, len(retrieval.sources))
         hygiene, markers = None, None
         if retrieval.gathered:  # its reader knows the numbers, and nobody knows another
             markers = KnownMarkers(len(retrieval.sources))
@@ -266,7 +265,7 @@ class CitationQueryEngine(BaseQueryEngine):
         self,
         messages: list[ChatMessage],
         used: list[Usage],
-        form: BlockForm,
+        options: dict[str, Any],
         sources: int,
     ) -> AsyncGenerator[str, None]:
         """The text of an answer in blocks; of plain text, where the server does not know schemas.
@@ -274,9 +273,9 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             UpstreamError: as ``_model_deltas``, or the answer has another form.
         """
-        asked = self._model_deltas(form.told(messages), used, form.options)
+        asked = self._model_deltas(with_form_rules(messages), used, options)
         begun = False
-        async with aclosing(block_texts(asked, sources, brief=form.brief)) as blocks:
+        async with aclosing(block_texts(asked, sources)) as blocks:
             try:
                 async for text in blocks:
                     begun = True
@@ -295,7 +294,7 @@ class CitationQueryEngine(BaseQueryEngine):
         self,
         messages: list[ChatMessage],
         used: list[Usage],
-        options: Mapping[str, Any] = MappingProxyType({}),
+        options: dict[str, Any] | None = None,
     ) -> AsyncGenerator[str, None]:
         """The model's non-empty deltas; after the last of them ``used`` gets the call's usage.
 
@@ -307,7 +306,7 @@ class CitationQueryEngine(BaseQueryEngine):
         model = stream_span("model", model=self._llm.identity)
         with model_failures(self._llm), model as model_span:
             with within(model_span):
-                responses: Any = await self._llm.model.astream_chat(messages, **options)
+                responses: Any = await self._llm.model.astream_chat(messages, **(options or {}))
             async with aclosing(responses):
                 async for response in responses:
                     if response.delta:

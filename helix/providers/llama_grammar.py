@@ -59,21 +59,17 @@ def _rule(schema: Mapping[str, Any]) -> str:
 
 
 def _object(rest: Mapping[str, Any]) -> str:
-    """Its properties, in their order; those that it need not have stand in front of the others."""
+    """All its properties, in their order."""
     properties = rest.get("properties", {})
     if rest.keys() - {"properties", "required", "additionalProperties"} or not properties:
         raise _Unknown
-    names, required = list(properties), rest.get("required", ())
-    optional = names[: len(names) - len(required)]
-    if names != [*optional, *required] or not required or rest.get("additionalProperties"):
+    if set(rest.get("required", ())) != set(properties) or rest.get("additionalProperties"):
         raise _Unknown
-    pairs = {
-        name: f"{_literal(json.dumps(name, ensure_ascii=False) + ':')} {_rule(each)}"
+    pairs = ' "," '.join(
+        f"{_literal(json.dumps(name, ensure_ascii=False) + ':')} {_rule(each)}"
         for name, each in properties.items()
-    }
-    before = "".join(f'({pairs[name]} ",")? ' for name in optional)
-    wanted = ' "," '.join(pairs[name] for name in required)
-    return f'("{{" {before}{wanted} "}}")'
+    )
+    return f'("{{" {pairs} "}}")'
 
 
 def _array(item: str, rest: Mapping[str, Any]) -> str:

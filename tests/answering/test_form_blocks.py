@@ -38,25 +38,17 @@ def code(text: str, *sources: int) -> Block:
     return block(text, *sources, kind="code")
 
 
-def read(pieces: list[str], sources: int = 3, *, brief: bool = False) -> str:
-    reader = BlockReader(sources, brief=brief)
+def read(pieces: list[str], sources: int = 3) -> str:
+    reader = BlockReader(sources)
     return "".join([*map(reader.feed, pieces), reader.end()])
 
 
 def written(*blocks: Block, sources: int = 3) -> str:
-    """The blocks' text, from whole JSON and from single characters of it, and in the brief form."""
+    """The blocks' text, from whole JSON and from single characters of it."""
     text = json.dumps({"blocks": blocks})
     whole = read([text], sources)
     assert read(list(text), sources) == whole
-    brief = json.dumps({"blocks": [*map(_briefly, blocks)]})
-    assert read([brief], sources, brief=True) == read(list(brief), sources, brief=True) == whole
     return whole
-
-
-def _briefly(one: Block) -> Block:
-    """The block with its keys in the schema's order; a paragraph without its kind."""
-    names = [name for name in one if name != "kind" or one[name] != "paragraph"]
-    return {name: one[name] for name in sorted(names)}  # kind, sources, text
 
 
 @pytest.mark.parametrize(
@@ -131,14 +123,6 @@ def test_the_first_words_are_sent_before_their_sources_are_known() -> None:
     first = BlockReader(2)
     text = first.feed('{"blocks":[{"kind":"paragraph","sources":[2],"text":"One. ' + "Two " * 30)
     assert text.startswith("One. [2] Two")
-
-
-def test_a_paragraph_without_a_kind_is_sent_from_its_first_word() -> None:
-    reader = BlockReader(2, brief=True)
-    assert reader.feed('{"blocks":[{"sources":[2],"text":"Ref') == "Ref"
-    assert (
-        reader.feed('unds."},{"kind":"list item","sources":[1],"text":"By') == "unds. [2]\n\n- By"
-    )
 
 
 @pytest.mark.parametrize("text", ["In 30 days [1].", "", " [1]", "```\ncode\n```", "[{", "```js"])
@@ -233,5 +217,3 @@ def test_the_schema_has_the_numbers_of_the_sources() -> None:
     properties = answer_schema(3)["properties"]["blocks"]["items"]["properties"]
     assert properties["sources"]["items"]["enum"] == [1, 2, 3]
     assert list(properties) == ["kind", "sources", "text"]
-    brief = answer_schema(3, brief=True)["properties"]["blocks"]["items"]
-    assert brief["required"] == ["sources", "text"] and "paragraph" not in json.dumps(brief)

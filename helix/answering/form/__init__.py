@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from helix.answering.form.block_reader import BlockReader, WrongForm, block_texts
-from helix.answering.form.schema import (
-    BRIEF_RULES,
-    FORM_RULES,
-    BlockForm,
-    FormChoice,
-    answer_schema,
-)
+from helix.answering.form.schema import FORM_RULES, FormChoice, answer_schema, with_form_rules
 
 __all__ = [
-    "BRIEF_RULES",
     "FORM_RULES",
-    "BlockForm",
     "BlockReader",
     "FormChoice",
     "WrongForm",
     "answer_schema",
     "block_texts",
+    "with_form_rules",
 ]

@@ -31,15 +31,13 @@ class BlockReader:
 
     ``sources``: how many there are. What is given, joined, does not depend on how the answer was
     cut into deltas. The keys of a block may come in any order: text waits for its kind, and behind
-    its first sentence for its sources. With ``brief`` they come in the schema's order, and a block
-    that begins with its sources is a paragraph. Numbers that no source has are left out. A
-    paragraph or list item that has the very text of an earlier block is left out too. An empty
-    list, and one whose blocks say nothing, is the refusal. An answer that does not begin as JSON
-    comes from a server that does not know schemas, and is handed on as it is.
+    its first sentence for its sources. Numbers that no source has are left out. A paragraph or list
+    item that has the very text of an earlier block is left out too. An empty list, and one whose
+    blocks say nothing, is the refusal. An answer that does not begin as JSON comes from a server
+    that does not know schemas, and is handed on as it is.
     """
 
-    def __init__(self, sources: int, *, brief: bool = False) -> None:
-        self._brief = brief
+    def __init__(self, sources: int) -> None:
         self._known = sources
         self._json = JsonReader()
         self._writer = BlockWriter(sources)
@@ -116,9 +114,7 @@ class BlockReader:
             return self._written(str(value))
         elif path == _SOURCES and kind == "close":
             self._cited = self._numbers[:MOST_SOURCES]
-            if self._opened:
-                return self._writer.cite(self._cited)
-            return self._open() if self._brief else ""
+            return self._writer.cite(self._cited) if self._opened else ""
         elif path == _SOURCE and kind == "value":
             self._number(value)
         return ""
@@ -170,18 +166,14 @@ class BlockReader:
             self._numbers.append(value)
 
 
-async def block_texts(
-    deltas: AsyncGenerator[str, None], sources: int, *, brief: bool = False
-) -> AsyncGenerator[str, None]:
+async def block_texts(deltas: AsyncGenerator[str, None], sources: int) -> AsyncGenerator[str, None]:
     """The text of an answer in blocks, in non-empty pieces; closes ``deltas``, the model's.
-
-    ``brief`` is as BlockReader has it.
 
     Raises:
         WrongForm: the answer is not in the form that was asked for.
         UpstreamError: its JSON is not whole.
     """
-    reader = BlockReader(sources, brief=brief)
+    reader = BlockReader(sources)
     async with aclosing(deltas):
         async for delta in deltas:
             if text := reader.feed(delta):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -32,52 +31,28 @@ If the context does not contain the answer, the list is empty."""
 """Follow the grounding rules in their channel, word for word the same for every question, so that a
 server which keeps the beginning of prompts has them."""
 
-BRIEF_RULES = """\
-Reply in JSON on one line, in the form {"blocks":[{"sources":[…],"text":…}]}: each block has in \
-"sources" the numbers of the sources that state it, and its "text" without source numbers. A block \
-that is no paragraph begins with its "kind" (list item, code or table row). The first table row \
-names the columns.
-If the context does not contain the answer, the list is empty."""
+
+def with_form_rules(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """``messages`` with FORM_RULES at the end of their system message, which is the first."""
+    system = f"{messages[0].content}\n{FORM_RULES}"
+    return [ChatMessage(role=MessageRole.SYSTEM, content=system), *messages[1:]]
 
 
-@dataclass(frozen=True)
-class BlockForm:
-    """Answers in blocks: the ``rules`` told to the model, and the ``options`` of its call.
-
-    ``brief`` is as ``answer_schema`` has it.
-    """
-
-    rules: str
-    options: Mapping[str, Any]
-    brief: bool = False
-
-    def told(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        """``messages`` with the rules at the end of their system message, which is the first."""
-        system = f"{messages[0].content}\n{self.rules}"
-        return [ChatMessage(role=MessageRole.SYSTEM, content=system), *messages[1:]]
-
-
-def answer_schema(sources: int, *, brief: bool = False) -> dict[str, Any]:
+def answer_schema(sources: int) -> dict[str, Any]:
     """The JSON schema of an answer from ``sources`` numbered sources, 1 at least.
 
     Of the keywords of JSON schema it has those that Gemini, OpenAI's strict mode, llama.cpp, vLLM
     and Ollama all know. An empty list is the refusal. A block's sources stand in front of its
     text, so that each sentence is sent with its markers, and because a model that has named a
-    source first writes what stands there. With ``brief`` a paragraph has no kind: four of the
-    thirteen tokens in front of the first word, which a model on a small machine writes in a fifth
-    of a second.
+    source first writes what stands there.
     """
     number = {"type": "integer", "enum": list(range(1, sources + 1))}
-    kinds = [kind for kind in KINDS if not (brief and kind == PARAGRAPH)]
     properties = {
-        "kind": {"type": "string", "enum": kinds},
+        "kind": {"type": "string", "enum": list(KINDS)},
         "sources": {"type": "array", "items": number, "minItems": 1, "maxItems": MOST_SOURCES},
         "text": {"type": "string"},
     }
-    block = _object(properties)
-    if brief:
-        block["required"] = ["sources", "text"]
-    blocks = {"type": "array", "items": block, "maxItems": MOST_BLOCKS}
+    blocks = {"type": "array", "items": _object(properties), "maxItems": MOST_BLOCKS}
     return _object({"blocks": blocks})
 
 
@@ -101,15 +76,13 @@ class FormChoice:
         self._form = form
         self._refusing: set[str] = set()
 
-    def blocks(self, llm: LanguageModel, sources: int) -> BlockForm | None:
-        """The form in which ``llm`` is asked for blocks from so many sources; None: text."""
+    def schema_options(self, llm: LanguageModel, sources: int) -> dict[str, Any] | None:
+        """The arguments of ``astream_chat`` for blocks from so many sources; None: text."""
         if self._form == "text" or not sources or llm.schema_options is None:
             return None
         if self._form == "auto" and not (llm.prefers_schema and llm.identity not in self._refusing):
             return None
-        brief = llm.keeps_key_order
-        options = llm.schema_options(answer_schema(sources, brief=brief))
-        return BlockForm(BRIEF_RULES if brief else FORM_RULES, options, brief)
+        return llm.schema_options(answer_schema(sources))
 
     @property
     def may_fall_back(self) -> bool:
