@@ -45,10 +45,11 @@ async def ask_all(
         offline = await opened(open_answerer(OFFLINE, TEXT, given.top_k, database))
         for question in questions:
             await ask_missing(question, [offline], answers)
-        server = stack.enter_context(serving(model_file(given.model), slots=len(FORMS)))
         models = [
             await opened(open_answerer(given.model, form, given.top_k, database, server))
             for form in given.form or FORMS
+            # a server each, as where Helix runs: it keeps the beginning of its own prompts
+            for server in [stack.enter_context(serving(model_file(given.model)))]
         ]
         for number, question in enumerate(questions):
             if time.monotonic() > end:

@@ -251,9 +251,20 @@ def desk(module_database_url: str, web: Website) -> Iterator[str]:
         yield url
 
 
+def wait_for_runs(url: str) -> None:
+    """Wait until no run goes on in the database ``url``: a page shows the runs of other tests."""
+    deadline = time.monotonic() + 60
+    active = "SELECT count(*) FROM runs WHERE status IN ('queued', 'running', 'cancelling')"
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(active).fetchone() != (0,):
+            assert time.monotonic() < deadline, "a run of an earlier test does not end"
+            time.sleep(0.05)
+
+
 @pytest.fixture
-def shelf(context: BrowserContext, desk: str) -> Iterator[Page]:
+def shelf(context: BrowserContext, desk: str, module_database_url: str) -> Iterator[Page]:
     """The Library view of it."""
+    wait_for_runs(module_database_url)
     with watched(context, desk, "#/library") as opened:
         opened.wait_for_selector(".library h1")
         yield opened
