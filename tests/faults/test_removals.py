@@ -282,7 +282,7 @@ def shaken(library: Library, reads: int, removals: int, each: int, kills: float)
 def test_what_is_gone_at_its_source_is_not_cited_whoever_is_killed(tmp_path: Path) -> None:
     with a_place() as place, running(tmp_path, place) as library:
         shaken(library, 20, removals=1, each=4, kills=0.5)
-        assert library.removed and library.reads >= 20 and library.counts["killed in a sync"] >= 1
+        assert library.removed and library.reads >= 20 and library.counts["killed in a sync"]
 
 
 @pytest.mark.soak
