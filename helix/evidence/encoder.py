@@ -51,8 +51,9 @@ class Encoder:
     def _read_anew(self, read: tuple[tuple[Pair, _Spans], ...]) -> list[Floats]:
         if not read:
             return []
-        rows = self._transformer.rows([pair for pair, _ in read])
-        return [self._units(rows[row], spans) for row, (_, spans) in enumerate(read)]
+        first = min(pair.start for pair, _ in read)
+        rows = self._transformer.rows([pair for pair, _ in read], slice(first, None))
+        return [self._units(rows[row], spans, first) for row, (_, spans) in enumerate(read)]
 
     def _pair(self, question: Ids, one: Stretch) -> tuple[Pair, _Spans]:
         end = self._transformer.end
@@ -64,8 +65,9 @@ class Encoder:
             ids += unit[:MOST_UNIT]
         return Pair((*ids, end), start), tuple(spans)
 
-    def _units(self, rows: Floats, spans: Sequence[tuple[int, int]]) -> Floats:
-        read = np.stack([pooled(rows[start:end]) for start, end in spans])
+    def _units(self, rows: Floats, spans: _Spans, first: int) -> Floats:
+        """The log-odds of units at ``spans``, of which ``rows`` begin with the token ``first``."""
+        read = np.stack([pooled(rows[start - first : end - first]) for start, end in spans])
         return np.asarray(read @ self._unit + self._unit_bias, dtype=np.float32)
 
 

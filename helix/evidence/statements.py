@@ -115,8 +115,7 @@ class StatementReader:
         return self._read((*ids, *read, end), len(ids), len(said))
 
     def _read_anew(self, ids: tuple[int, ...], start: int, said: int) -> Doubt:
-        rows = self._transformer.rows([Pair(ids, start)])[0]
-        return self._said(rows[1 : 1 + said])
+        return self._said(self._transformer.rows([Pair(ids, start)], slice(1, 1 + said))[0])
 
     def probability(self, signs: Signs) -> float:
         """Probability that a statement of such ``signs`` is borne out, by logistic regression."""
