@@ -44,7 +44,8 @@ class LongCitation(TypedDict):
     that a statement citing the source rests on. All three are None where no statement does.
     ``snippet`` is a piece of the chunk that begins with the quote, or else with the chunk.
     ``kind`` is that of the source: of a tool's result ids and offsets are None.
-    ``by``: the model's marker cites it, or Helix found that it bears out a statement without one.
+    ``by``: the model's marker cites it, or Helix found that it bears out a statement without
+    one, or has the words of a statement that cites another.
     ``source_url`` is the address of a page of the web that the document is; None of any other.
     ``version_id`` is the SHA-256 of the source that the document was read from.
     """

@@ -4,7 +4,7 @@
 //   prose.show(text)          the text so far; drawn at the next frame, only its last block anew
 //   prose.finish(text)        all of it, at once
 //   prose.cite(citations, statements)     which markers [n] lead somewhere; the rest become plain text
-//   prose.found(statements)   a dotted chip behind each statement without a marker that a source bears out
+//   prose.found(statements)   a dotted chip behind each statement whose source Helix found: { n, at, … }
 //   prose.markerOf(button)    { n, statement, nth }: the nth marker of source n in that statement
 //   prose.mark(statements)    sentences that nothing supports, as { start, end, problem }, or that are
 //                             quoted and yet beside the question: { …, beside: true }
@@ -295,14 +295,14 @@ export class Prose {
     const starts = unitsOf(this.#text, statements.map(({ start }) => start));
     const ends = unitsOf(this.#text, statements.map(({ end }) => end));
     for (let place = statements.length - 1; place >= 0; place -= 1) {
-      const { n, at, title } = statements[place];
+      const { n, at, title, named } = statements[place];
       const touched = this.#drawn.filter((block) => block.start < ends[place] && starts[place] < block.end);
       const last = touched.flatMap((block) => wrap(block, this.#text, starts[place], ends[place], "found")).at(-1);
       const chip = this.#chipAt(at, n) ?? this.#added(n, last);
       if (!chip) continue;
       chip.classList.add("by-proof");
       chip.disabled = false;
-      chip.title = "Found by Helix: the model named no source here";
+      chip.title = `Found by Helix: the model named ${named} source here`;
       chip.setAttribute("aria-label", `Source ${n}: ${title}, found by Helix`);
       this.#markers.set(chip, { n, statement: at, nth: 0 });
     }

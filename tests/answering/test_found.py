@@ -39,6 +39,21 @@ def test_a_statement_is_looked_for_in_all_sources() -> None:
     assert [one.to_json().get("by") for one in (marked, found, open_)] == [None, "helix", None]
 
 
+def test_the_words_of_a_source_that_is_not_cited_are_found_and_prove_nothing() -> None:
+    said = "Lamps are made of brass [1]. Refunds are accepted within 60 days of purchase [3]."
+    misattributed, wrong = (proof := prove(said, SOURCES)).statements
+    assert (misattributed.status, misattributed.numbers) == ("misattributed", (1,))
+    assert misattributed.problem is not None and not misattributed.to_json()["supported"]
+    assert [(one.n, one.quote) for one in misattributed.supports] == [
+        (3, "Lamps are made of brass.")
+    ]
+    assert wrong.status != "misattributed" and not wrong.supports
+    assert (proof.ratio, proof.found) == (0, [3])
+    assert [(one["n"], one["by"]) for one in long_citations(said, SOURCES, proof)] == [
+        (1, "model"), (3, "model"),
+    ]  # fmt: skip
+
+
 def test_nothing_is_looked_for_unasked() -> None:
     problems = [one.problem for one in prove(TEXT, SOURCES).statements]
     assert problems == [None, "no marker", "no marker"]

@@ -87,6 +87,9 @@ def _script(question: str, n: str) -> AsyncGenerator[str, None] | None:
             f"Refunds are accepted within 30 days of purchase. [{n}]",
             f" 🚀 We pay 900 euros on top. [{n}]",
         ),
+        "swapped": lambda: _text(
+            f"Refunds are accepted within 30 days of purchase. [{3 - min(int(n), 2)}]"
+        ),
     }
     return next((begin() for word, begin in scripts.items() if word in question), None)
 

@@ -80,8 +80,26 @@ def test_an_unsupported_sentence_is_marked(page: Page) -> None:
     expect(page.locator(".unsupported").first).to_contain_text("We pay 900 euros on top.")
     expect(page.locator(".unsupported").first).not_to_contain_text("Refunds")
     page.locator(".flag").click()
-    expect(page.locator(".flag-why")).to_be_visible()
+    expect(page.locator(".flag-why")).to_have_text(re.compile("^What it cites has another number"))
     expect(page.locator(".support-note")).to_contain_text("1 of 2")
+
+
+def test_a_sentence_of_another_source_leads_to_that(page: Page) -> None:
+    ask(page, "swapped: how long do I have to request a refund?")
+    expect(page.locator(".unsupported")).to_contain_text("Refunds are accepted within 30 days")
+    page.locator(".flag").click()
+    expect(page.locator(".flag-why")).to_have_text(
+        "Source 2 has its very words; the model named another."
+    )
+    found = page.locator(".chip.by-proof")
+    expect(found).to_have_text("2")
+    expect(found).to_have_accessible_name(re.compile("^Source 2: .+, found by Helix$"))
+    found.click()
+    expect(page.locator("mark.quote")).to_have_text(
+        "Refunds are accepted within 30 days of purchase."
+    )
+    page.get_by_text("Why this answer").click()
+    expect(page.locator(".sentences")).to_contain_text("Source 2 has its very words")
 
 
 def test_escape_stops_and_a_new_question_stops_the_one_before(page: Page) -> None:

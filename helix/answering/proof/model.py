@@ -27,8 +27,11 @@ BORNE_OUT = "borne out"
 IN_DOUBT = "in doubt"
 CONTRADICTED = "contradicted"
 NOTHING_CITED = "nothing cited"
+MISATTRIBUTED = "misattributed"
 """Relation of a statement to its sources: they have its very words; they say it in other words;
-nothing shows that they do; another number or name, or a denial, stands where they come closest."""
+nothing shows that they do; another number or name, or a denial, stands where they come closest; it
+cites none; those it cites do not say it, but another that the model was given has its very words.
+"""
 
 LIKELY = 0.9
 """Least probability from which on an answer is said to answer what was asked."""
@@ -65,12 +68,13 @@ class Statement:
     """One sentence of an answer: ``answer[start:end]``, markers included.
 
     ``numbers`` are those it cites, each once; ``problem`` is why it is unsupported, None when it is
-    supported. ``irrelevance`` says why it does not bear on the question, for people; None where it
-    does, or nobody asked. ``by_proof``: the model cites nothing here, and ``numbers`` is the source
-    that was found to bear it out. ``calculation`` is the one that proves it, whose operands stand
-    in the supports; None of a statement that its sources say. ``is_copy``: the spans have its very
-    words. ``probability`` is how likely what is cited bears it out, 0 to 1; None where exact checks
-    decide, and of what cites nothing.
+    supported. ``supports`` are the spans that bear it out; of an unsupported one those of a source
+    that it does not cite and that has its very words, if any. ``irrelevance`` says why it does not
+    bear on the question, for people; None where it does, or nobody asked. ``by_proof``: the model
+    cites nothing here, and ``numbers`` is the source that was found to bear it out. ``calculation``
+    is the one that proves it, whose operands stand in the supports; None of a statement that its
+    sources say. ``is_copy``: the spans have its very words. ``probability`` is how likely what is
+    cited bears it out, 0 to 1; None where exact checks decide, and of what cites nothing.
     """
 
     start: int
@@ -89,6 +93,8 @@ class Statement:
         """The relation of the statement to its sources, in one word or two."""
         if self.problem is None:
             return QUOTED if self.is_copy else BORNE_OUT
+        if self.supports:
+            return MISATTRIBUTED
         if self.problem == NO_MARKER:
             return NOTHING_CITED
         return CONTRADICTED if self.problem in (NUMBER, NAME, NEGATION) else IN_DOUBT
@@ -139,8 +145,10 @@ class Proof:
 
     @property
     def found(self) -> list[int]:
-        """The sources that bear out statements which cite nothing, each once."""
-        return list(dict.fromkeys(one.numbers[0] for one in self.statements if one.by_proof))
+        """The sources of statements that cite none, or others than they stand in, each once."""
+        by_proof = [one.numbers[0] for one in self.statements if one.by_proof]
+        others = [one.supports[0].n for one in self.statements if one.status == MISATTRIBUTED]
+        return list(dict.fromkeys(by_proof + others))
 
     def with_marks_of_ours(self, answer: str, marks: Collection[int]) -> Proof:
         """The proof of ``answer``, whose markers at the offsets ``marks`` Helix put there.
@@ -167,9 +175,9 @@ class Proof:
         return list(dict.fromkeys(span.quote for span in self._spans_of(n)))
 
     def _spans_of(self, n: int) -> Iterator[Support]:
-        for each in self.statements:
-            if each.problem is None:
-                yield from (span for span in each.supports if span.n == n)
+        """Those of supported statements first."""
+        for each in sorted(self.statements, key=lambda one: one.problem is not None):
+            yield from (span for span in each.supports if span.n == n)
 
     def to_json(self) -> dict[str, Any]:
         """The proof as the key ``support`` of an answer carries it; the ratio has 4 decimals."""

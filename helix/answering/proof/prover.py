@@ -54,6 +54,9 @@ def prove(
     operands stand in what it cites; and one that gives the result of a tool, which is a source of
     its own, of numbers of the ``question``.
 
+    A statement that what it cites does not bear out is looked for in the other sources, which may
+    have its very words: it stays unsupported, and has the spans of that source.
+
     ``looks_up``: a statement that cites nothing is looked for in the sources that have most of its
     words, and supported by the first that bears it out (``Statement.by_proof``).
 
@@ -141,10 +144,8 @@ class _Prover:
             return Statement(start, end, numbers, (), NO_SOURCE)
         supports: dict[Support, None] = {}
         if (computed := self._computed(sentence)) and computed.calculation:
-            found = [passage.support(span) for passage, span in computed.spans]
-            return Statement(
-                start, end, numbers, tuple(found), None, calculation=computed.calculation
-            )
+            operands = tuple(passage.support(span) for passage, span in computed.spans)
+            return Statement(start, end, numbers, operands, None, calculation=computed.calculation)
         read: list[float] = []
         for part in sentence.parts:
             of_tools = any(self._sources[n - 1].hit.tool for n in part.numbers)
@@ -152,7 +153,8 @@ class _Prover:
             read += [] if one.probability is None else [one.probability]
             if one.problem:
                 problem = computed.problem if computed else one.problem
-                return Statement(start, end, numbers, (), problem, probability=one.probability)
+                found = self._elsewhere(sentence)
+                return Statement(start, end, numbers, found, problem, probability=one.probability)
             supports |= dict.fromkeys(one.supports)
         least = min(read, default=None)
         return Statement(start, end, numbers, tuple(supports), None, probability=least)
@@ -170,6 +172,16 @@ class _Prover:
                     start, end, (n,), found, None, by_proof=True, probability=one.probability
                 )
         return Statement(start, end, (), (), NO_MARKER)
+
+    def _elsewhere(self, sentence: CitedSentence) -> tuple[Support, ...]:
+        """The spans of a source that a sentence does not cite, with all of its words or cells."""
+        claim = Facts(" ".join(part.text for part in sentence.parts))
+        for n, source in enumerate(self._sources, 1):
+            if n in sentence.numbers or source.hit.tool:
+                continue
+            if found := exact(claim, self._passages_of(n)).supports:
+                return found
+        return ()
 
     def _nearest(self, text: str) -> Sequence[int]:
         """The tools' results, and of the other sources those with most of the words of ``text``."""

@@ -24,6 +24,7 @@ import { Refusal, SuggestedScope } from "./refusal.js";
 import { Sources, asText } from "./sources.js";
 import { Steps } from "./steps.js";
 import { ReadAloud } from "./voice.js";
+import { problemOf } from "./why-sentences.js";
 
 export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, conversation = null, isLinked = false }) {
   const { images } = turn;
@@ -101,15 +102,19 @@ function fresh(turn) {
   return Date.now() - Date.parse(turn.asked) < 600_000;
 }
 
-// Statements without a marker, each with the source that Helix found for it.
+// Statements without a marker, or with another's, each with the source that Helix found for it.
 function foundByProof({ support, citations }) {
   const titles = new Map(citations.map(({ n, title }) => [n, title]));
-  return (support?.statements || []).flatMap(({ by, start, end, numbers }, at) =>
-    by === "helix" ? [{ n: numbers[0], start, end, at, title: titles.get(numbers[0]) }] : []);
+  return (support?.statements || []).flatMap(({ by, status, start, end, spans }, at) => {
+    const [span] = by === "helix" || status === "misattributed" ? spans : [];
+    return span ? [{ n: span.n, start, end, at, title: titles.get(span.n), named: by === "helix" ? "no" : "another" }] : [];
+  });
 }
 
 function unsupported(support) {
-  return (support?.statements || []).filter((statement) => !statement.supported);
+  return (support?.statements || [])
+    .filter((statement) => !statement.supported)
+    .map((statement) => ({ ...statement, problem: problemOf(statement) }));
 }
 
 // What is quoted to the letter and yet bears on something else than the question.

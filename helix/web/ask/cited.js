@@ -54,7 +54,7 @@ export const isOfTool = ({ documentId }) => documentId === null;
 
 const isSame = (one, other) => ["documentId", "chunkId", "start", "end"].every((key) => one[key] === other[key]);
 
-const spansOf = (claim, n) => (claim.supported ? claim.spans || [] : []).filter((span) => span.n === n);
+const spansOf = (claim, n) => (claim.spans || []).filter((span) => span.n === n);
 
 const wholeOf = (citation) => ({ ...passageOf(citation), start: null, end: null, quote: null });
 

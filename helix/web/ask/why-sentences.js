@@ -2,7 +2,8 @@
 //
 //   <${Sentences} turn=${turn} />          nothing where all are quotes: one line above says that
 //   <${SentenceNumbers} turn=${turn} />
-//   isSure(statement)                      whether it is exact, or read with the least probability
+//   isSure(statement)                      true if it is exact, or read with at least SURE
+//   problemOf(statement)                   why it is unsupported
 import { html } from "../html.js";
 import { shortened, sliceOf } from "../text.js";
 
@@ -10,11 +11,18 @@ const SURE = 0.9; // of 100 such sentences as many hold, at least
 const LIKELY = 0.7;
 const LENGTH = 160; // characters of a sentence that it is known by
 const MARKERS = /\s?\[\s*\d[\d\s,]*\]/g;
-const OPEN = {
-  "in doubt": "Nothing that it cites clearly says so.",
-  contradicted: "What it cites says something else: another number or name, or a denial.",
-  "nothing cited": "It cites nothing.",
+const PROBLEMS = {
+  "no marker": "It cites nothing.",
+  number: "What it cites has another number there, or none.",
+  name: "What it cites has another name there, or none.",
+  negation: "It denies what it cites, or the other way round.",
+  claim: "What it cites has another amount, duty or condition.",
 };
+
+export function problemOf({ status, problem, spans: [span] = [] }) {
+  if (span && status === "misattributed") return `Source ${span.n} has its very words; the model named another.`;
+  return PROBLEMS[problem] ?? "Nothing that it cites clearly says so.";
+}
 
 export function isSure({ supported, probability = null }) {
   return supported && (probability === null || probability >= SURE);
@@ -25,8 +33,8 @@ export function isQuoted({ status }) {
 }
 
 function relationOf(statement) {
-  const { supported, status, probability = null, calculation } = statement;
-  if (!supported) return OPEN[status] ?? OPEN["in doubt"];
+  const { supported, probability = null, calculation } = statement;
+  if (!supported) return problemOf(statement);
   if (isQuoted(statement)) return "Quoted word for word.";
   if (calculation) return "Calculated from numbers that it cites.";
   if (probability === null) return "What it cites says so.";

@@ -107,8 +107,10 @@ async def test_numbers_are_those_that_its_reader_saw(database_url: str) -> None:
         done = await ask(opened, question(2))
         proof = await made(opened, done.question.answer_id)
         assert "[2]" in done.text and "[1]" in proof["answer"]
-        assert [one["n"] for one in proof["citations"]] == [1]
+        assert [one["n"] for one in proof["citations"]] == [1, 2]  # the second has the words
         for statement in proof["statements"]:
+            assert (statement["status"], statement["numbers"]) == ("misattributed", [1])
+            assert [span["n"] for span in statement["spans"]] == [2]
             said = proof["answer"][statement["start"] : statement["end"]]
             assert said.startswith("At the depot 2") and said.endswith("[1]")
 
