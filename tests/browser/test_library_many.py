@@ -66,6 +66,7 @@ def test_a_collection_has_a_page_and_is_asked(page: Page, desk: str) -> None:
     dialog = page.get_by_role("dialog", name="Rename the collection")
     expect(dialog.get_by_label("Name")).to_be_focused()
     dialog.get_by_label("Name").fill("apiary, bees")
+    expect(dialog.get_by_role("button", name="Rename")).to_be_enabled()  # it knows which
     dialog.get_by_label("Name").press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("without commas")
     dialog.get_by_label("Name").fill("apiary")

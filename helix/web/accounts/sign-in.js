@@ -11,14 +11,6 @@ let asked = new AbortController();
 let renewal;
 const link = new URLSearchParams(location.hash.slice(1)).get("link");
 
-if (link) {
-  history.replaceState(null, "", location.pathname + location.search);
-  await show(link);
-} else {
-  await offerProviders();
-  email.focus();
-}
-
 part("passkey").addEventListener("click", () => attempt(() => usePasskey(false), offerQuietly));
 
 form.addEventListener("submit", async (event) => {
@@ -30,6 +22,14 @@ form.addEventListener("submit", async (event) => {
     location.replace(nextOf(location));
   });
 });
+
+if (link) {
+  history.replaceState(null, "", location.pathname + location.search);
+  await show(link);
+} else {
+  await offerProviders();
+  if (document.activeElement === document.body) email.focus();
+}
 
 async function show(secret) {
   title("Choose a password");
@@ -46,8 +46,9 @@ async function show(secret) {
   }, () => (form.hidden = true));
 }
 
+// Whoever has typed their password before the server answers need not wait for that.
 async function offerProviders() {
-  await attempt(async () => {
+  try {
     const { password: own, passkeys, providers = [] } = await request("GET", "/v1/sign-in");
     form.hidden = !own;
     part("passkey").hidden = !(passkeys && supported());
@@ -63,7 +64,9 @@ async function offerProviders() {
     }
     const refused = new URLSearchParams(location.search).get("problem");
     if (refused) problem("Signing in there did not succeed. Try again, or ask whoever keeps the server.");
-  });
+  } catch (error) {
+    problem(told(error));
+  }
 }
 
 async function usePasskey(quietly) {

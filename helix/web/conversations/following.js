@@ -20,6 +20,7 @@ const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
 const listeners = new Map();
 const texts = new Map(); // of the turn that runs, by its local name
 const opens = new Map();
+let ending = Promise.resolve(); // of the last that was stopped: a question after it would be stopped in its place
 let running = null; // { local, controller, conversation, isHeard, isStopped }
 
 export function listen(local, listener) {
@@ -123,7 +124,7 @@ function halt() {
 }
 
 export function stop() {
-  if (!running) return Promise.resolve();
+  if (!running) return ending;
   const own = running;
   const turn = find(own.local);
   running = null;
@@ -131,7 +132,8 @@ export function stop() {
   changedHere();
   update(own.local, { state: "stopped", away: false, text: texts.get(own.local) ?? "" });
   texts.delete(own.local);
-  return end(own, turn);
+  ending = end(own, turn);
+  return ending;
 }
 
 async function end({ conversation, controller }, turn) {

@@ -22,7 +22,7 @@ export const study = {
   undo: () => call("POST /v1/study/cards/undo"),
   lesson: (id, item) => call("POST /v1/study/{set_id}/lessons/{item_id}", at(id, item)),
   done: (id, item) => call("POST /v1/study/{set_id}/lessons/{item_id}/done", at(id, item)),
-  arrange: (id, body) => call("PATCH /v1/study/{set_id}/positions", { ...at(id), body }),
+  arrange: (id, body) => call("PATCH /v1/study/{set_id}/positions", { ...at(id), body, keepalive: true }),
   drawn: (id) => call("POST /v1/study/{set_id}/drawn", at(id)),
   bringIn: (form) => call("POST /v1/study/import", { form }),
 };
