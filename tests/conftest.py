@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import ipaddress
 import itertools
 import os
@@ -60,10 +61,28 @@ _LONG = (
 )  # fmt: skip
 
 
+_ROOT = Path(__file__).parent.parent
+_FILES = sorted(p for p in _ROOT.glob("tests/**/test_*.py") if "browser" not in p.parts)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """xdist would begin with the files that have the most tests, and not with the longest."""
     config.option.loadscopereorder = False
     gc.disable()  # importing makes a million objects and no garbage
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Import the tests of ``make test`` before they are collected, each process of xdist from its
+    own place on: what one has compiled the others load, and none compiles it twice.
+    """
+    process = getattr(session.config, "workerinput", None)
+    if process is None or session.config.args != session.config.getini("testpaths"):
+        return
+    names = [".".join(path.relative_to(_ROOT).with_suffix("").parts) for path in _FILES]
+    first = len(names) * int(process["workerid"][2:]) // process["workercount"]
+    for name in names[first:] + names[:first]:
+        with contextlib.suppress(Exception):  # collecting it tells
+            importlib.import_module(name)
 
 
 def pytest_collection_finish() -> None:
