@@ -112,7 +112,7 @@ async def _documents(library: Library, receipt: Json) -> list[Json]:
     for number in sorted(wanted):
         row = rows.get(number)
         if row is None:
-            raise _cannot(receipt, f"document {number} was deleted")
+            raise _cannot(receipt, f"document {number} was deleted or moved beyond your reach")
         if not row.pop("holds") or versions.get(number) not in (None, row["file_sha256"]):
             raise _cannot(receipt, f"document {number} was changed")
     return [rows[number] | {"file_sha256": _hash_or_none(rows[number])} for number in sorted(rows)]
