@@ -175,7 +175,7 @@ class Proof:
         return list(dict.fromkeys(span.quote for span in self._spans_of(n)))
 
     def _spans_of(self, n: int) -> Iterator[Support]:
-        """Those of supported statements first."""
+        """Spans of source ``n``, those of supported statements first."""
         for each in sorted(self.statements, key=lambda one: one.problem is not None):
             yield from (span for span in each.supports if span.n == n)
 

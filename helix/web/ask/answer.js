@@ -102,13 +102,10 @@ function fresh(turn) {
   return Date.now() - Date.parse(turn.asked) < 600_000;
 }
 
-// Statements without a marker, or with another's, each with the source that Helix found for it.
 function foundByProof({ support, citations }) {
   const titles = new Map(citations.map(({ n, title }) => [n, title]));
-  return (support?.statements || []).flatMap(({ by, status, start, end, spans }, at) => {
-    const [span] = by === "helix" || status === "misattributed" ? spans : [];
-    return span ? [{ n: span.n, start, end, at, title: titles.get(span.n), named: by === "helix" ? "no" : "another" }] : [];
-  });
+  return (support?.statements || []).flatMap(({ by, status, start, end, spans: [span] = [] }, at) =>
+    span && (by || status === "misattributed") ? [{ n: span.n, start, end, at, title: titles.get(span.n), named: by ? "no" : "another" }] : []);
 }
 
 function unsupported(support) {

@@ -20,7 +20,7 @@ const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
 const listeners = new Map();
 const texts = new Map(); // of the turn that runs, by its local name
 const opens = new Map();
-let ending = Promise.resolve(); // of the last that was stopped: a question after it would be stopped in its place
+let ending = Promise.resolve(); // or the next question is stopped in its place
 let running = null; // { local, controller, conversation, isHeard, isStopped }
 
 export function listen(local, listener) {
