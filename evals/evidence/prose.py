@@ -139,6 +139,8 @@ def _timed(known: Sequence[Claim]) -> Iterator[float]:
     enough = [texts for texts in by_text.values() if len(texts) >= _SIX][:_TIMED]
     for texts in enough:
         answer = "\n".join(f"{one.text.strip()} [1]" for one in texts[:_SIX])
+        statement_reader.cache_clear()  # it keeps what it read for the claims above
+        statement_reader()
         began = time.process_time()
         prove(answer, [source_of(texts[0])])
         yield round(1000 * (time.process_time() - began), 1)
