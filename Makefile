@@ -58,8 +58,8 @@ marked = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' tests))
 test-processes: $(ALL) $(MODEL) ## Servers, workers and models as processes of their own, and kills
 	@$(BIN)/python -m pytest $(call marked,processes) -m 'processes and not soak' -n 4 --dist loadfile
 
-test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium)
-	@$(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
+test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium); DELAY=1.5: over a slow server
+	@DELAY=$(DELAY) $(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
 PACKAGES = edge tests/protocols/node tests/servers/node tests/serving/accounts/node
 node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm

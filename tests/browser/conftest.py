@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 import shutil
 import threading
 import time
@@ -15,6 +17,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from psycopg import sql
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.embedded_postgres import DATABASE, EmbeddedPostgres
 from helix.app import create_app
@@ -82,6 +85,21 @@ def library_url(
     _admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
+def _delayed(app: ASGIApp) -> ASGIApp:
+    """``app`` whose requests wait for up to ``DELAY`` seconds, most of them for far less.
+
+    What a page does while it waits for an answer is seen on a slow server alone.
+    """
+    longest = float(os.environ.get("DELAY") or 0)
+
+    async def delayed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await asyncio.sleep(longest * random.random() ** 3)
+        await app(scope, receive, send)
+
+    return delayed if longest else app
+
+
 @contextmanager
 def serving(
     database_url: str, llm: LanguageModel | None = None, *, port: int = 0, **values: object
@@ -90,7 +108,7 @@ def serving(
     offline: dict[str, object] = {"llm": "offline", "embedder": "offline", "workers": 0}
     settings = load_settings(database_url=database_url, **{**offline, **values})
     config = uvicorn.Config(
-        create_app(settings, llm=llm), port=port, log_level="warning", access_log=False,
+        _delayed(create_app(settings, llm=llm)), port=port, log_level="warning", access_log=False,
         timeout_graceful_shutdown=1,  # a page that is left open has its stream of the library
     )  # fmt: skip
     server = uvicorn.Server(config)
