@@ -53,10 +53,10 @@ test: $(ALL) $(MODEL) ## The tests, but for those that the next four commands ru
 	@$(BIN)/python -m pytest -m 'not soak and not processes and not node and not clients and not servers' --ignore tests/browser -n 3 --dist loadfile
 
 # Files with a mark: to import the 600 others takes each process ten seconds.
-marked = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' tests))
+files_with_mark = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' tests))
 
 test-processes: $(ALL) $(MODEL) ## Servers, workers and models as processes of their own, and kills
-	@$(BIN)/python -m pytest $(call marked,processes) -m 'processes and not soak' -n 4 --dist loadfile
+	@$(BIN)/python -m pytest $(call files_with_mark,processes) -m 'processes and not soak' -n 4 --dist loadfile
 
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium); DELAY=1.5: over a slow server
 	@DELAY=$(DELAY) $(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
@@ -68,7 +68,7 @@ node: $(PACKAGES:=/node_modules/.package-lock.json) ## What tests take from npm
 	@npm ci --prefix $* --no-audit --no-fund
 
 test-node: $(ALL) node ## What wants packages of npm: the worker of edge/ in Cloudflare's runtime
-	@$(BIN)/python -m pytest $(call marked,node) -m 'node and not soak'
+	@$(BIN)/python -m pytest $(call files_with_mark,node) -m 'node and not soak'
 
 test-servers: $(ALL) tests/servers/node/node_modules/.package-lock.json ## Sources against servers (Debian: apt install dovecot-imapd openssh-server npm)
 	@$(BIN)/python -m pytest tests/servers -m servers

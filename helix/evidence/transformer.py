@@ -63,7 +63,7 @@ class _Layer:
     after: _Scale
 
     def __call__(self, rows: Floats, padding: Floats, wanted: slice) -> Floats:
-        """The ``wanted`` of the rows; all of them are attended to."""
+        """The output for the ``wanted`` rows, each of which attends to all rows."""
         attention = self._attention(rows, padding, wanted)
         rows = self.after_attention(rows[:, wanted] + self.joined(attention))
         return self.after(rows + self.narrowed(_gelu(self.widened(rows))))

@@ -85,7 +85,7 @@ def library_url(
     _admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def _delayed(app: ASGIApp) -> ASGIApp:
+def _with_delay(app: ASGIApp) -> ASGIApp:
     """``app`` whose requests wait for up to ``DELAY`` seconds, most of them for far less.
 
     What a page does while it waits for an answer is seen on a slow server alone.
@@ -108,7 +108,8 @@ def serving(
     offline: dict[str, object] = {"llm": "offline", "embedder": "offline", "workers": 0}
     settings = load_settings(database_url=database_url, **{**offline, **values})
     config = uvicorn.Config(
-        _delayed(create_app(settings, llm=llm)), port=port, log_level="warning", access_log=False,
+        _with_delay(create_app(settings, llm=llm)),
+        port=port, log_level="warning", access_log=False,
         timeout_graceful_shutdown=1,  # a page that is left open has its stream of the library
     )  # fmt: skip
     server = uvicorn.Server(config)

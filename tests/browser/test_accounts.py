@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from helix.library.people.invitations import first_link, link_to
 from helix.library.people.members import set_role
@@ -55,6 +55,27 @@ def test_a_link_makes_an_account_and_its_password_signs_in(
         assert page.evaluate("document.cookie") == ""  # no script of a page sees it
         choose(page, "Your account")
         expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_visible()
+
+
+def test_a_password_is_taken_before_the_server_says_how_one_signs_in(
+    context: BrowserContext, guarded: str, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        person = add_person(connection, "eve@example.com", "Eve", hashed("correct horse"))
+        set_role(connection, "default", person, "reader")
+    held: list[Route] = []
+    context.route("**/v1/sign-in", lambda route: held.append(route))
+    with watched(context, guarded, "web/sign-in.html") as page:
+        page.get_by_label("E-mail address").fill("eve@example.com")
+        page.get_by_label("Password").fill("wrong horse")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("open no account")
+        with page.expect_response("**/v1/sign-in"):
+            held.pop().continue_()
+        expect(page.get_by_label("Password")).to_be_focused()
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{guarded}/")
 
 
 @pytest.mark.parametrize(

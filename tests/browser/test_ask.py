@@ -6,7 +6,7 @@ import json
 import re
 
 import httpx
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from helix.conversations.receipts.verify_answer import verified
 from tests.browser.conftest import ask, choose, screenshots, serious
@@ -115,6 +115,26 @@ def test_escape_stops_and_a_new_question_stops_the_one_before(page: Page) -> Non
     ask(page, REFUND)
     expect(page.locator(".turn").nth(1)).to_contain_text("Stopped")
     expect(page.locator(".turn").nth(2)).to_contain_text("within 30 days")
+
+
+def test_a_question_after_an_early_stop_is_not_stopped_in_its_place(page: Page) -> None:
+    """The stop is pressed before the page knows the question's id, and looks it up."""
+    questions: list[Route] = []
+    lookups: list[Route] = []
+    page.route("**/messages", lambda route: questions.append(route), times=1)
+    page.route(re.compile(r"/v1/conversations/\w+\?limit=1$"), lambda route: lookups.append(route))
+    ask(page, "slowly: how long do I have to request a refund?")
+    with page.expect_request("**/messages"):
+        pass
+    page.press("#question", "Escape")
+    expect(page.locator(".turn").first).to_contain_text("Stopped")
+    ask(page, "slowly: how long do I have to request a refund?")
+    page.wait_for_timeout(500)  # the second is under way where it does not wait
+    lookups.pop().continue_()
+    expect(page.locator(".turn").nth(1)).to_contain_text("Word20 ")
+    expect(page.locator(".turn").nth(1)).not_to_contain_text("Stopped")
+    page.press("#question", "Escape")
+    questions.pop().abort()
 
 
 def test_a_model_that_breaks_off_and_a_connection_that_does(page: Page) -> None:

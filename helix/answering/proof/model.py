@@ -145,7 +145,7 @@ class Proof:
 
     @property
     def found(self) -> list[int]:
-        """The sources of statements that cite none, or others than they stand in, each once."""
+        """Sources that Helix found for statements that cite none, and for misattributed ones."""
         by_proof = [one.numbers[0] for one in self.statements if one.by_proof]
         others = [one.supports[0].n for one in self.statements if one.status == MISATTRIBUTED]
         return list(dict.fromkeys(by_proof + others))
