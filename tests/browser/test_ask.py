@@ -185,7 +185,9 @@ def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> 
     assert f"{site}/#/source/" in copied
     page.get_by_label("Good answer").click()
     page.locator("dialog textarea").fill("Just so.")
-    page.get_by_role("button", name="Send", exact=True).click()
+    with page.expect_response("**/feedback"):  # "Thank you" is told once the server has it
+        page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("dialog textarea")).to_be_hidden()
     page.get_by_label("Copy a link to this answer").click()
     expect(page.locator("#announced")).to_have_text("Link copied")
     shared = page.evaluate("navigator.clipboard.readText()")
