@@ -58,7 +58,7 @@ files_with_mark = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' t
 test-processes: $(ALL) $(MODEL) ## Servers, workers and models as processes of their own, and kills
 	@$(BIN)/python -m pytest $(call files_with_mark,processes) -m 'processes and not soak' -n 4 --dist loadfile
 
-test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium); DELAY=1.5: over a slow server
+test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium-headless-shell); DELAY=1.5: over a slow server
 	@DELAY=$(DELAY) $(BIN)/python -m pytest tests/browser -m browser -n 2 --dist loadfile
 
 PACKAGES = edge tests/protocols/node tests/servers/node tests/serving/accounts/node

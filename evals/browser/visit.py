@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _INSTALL = "this asks in Chromium: install it (Debian: apt install chromium), and playwright"
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _PATIENCE = 60_000  # ms; a page of a filing is drawn in a tenth of a second, a busy machine in ten
 _WINDOW = {"width": 1440, "height": 900}
 

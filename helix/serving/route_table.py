@@ -55,9 +55,11 @@ _ROUTERS = (
 
 def add_routes(application: FastAPI, settings: Settings) -> None:
     """Give ``application`` the routes that ``settings`` ask for."""
+    # first: a page is some hundred files, and each would be compared with every route before them
+    application.routes.extend(web.routes(settings))
     for router in (*_ROUTERS, *_study_routers(settings), *_account_routers(settings)):
         application.include_router(router)
-    application.routes.extend([*mcp.routes, *web.routes(settings)])
+    application.routes.extend(mcp.routes)
 
 
 def _account_routers(settings: Settings) -> Sequence[APIRouter]:

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from helix.library.people.invitations import first_link, link_to
+from helix.library.people.invitations import first_link, invite, link_to
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
@@ -55,6 +55,21 @@ def test_a_link_makes_an_account_and_its_password_signs_in(
         assert page.evaluate("document.cookie") == ""  # no script of a page sees it
         choose(page, "Your account")
         expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_visible()
+
+
+def test_an_address_is_kept_that_was_typed_before_the_server_knew_the_link(
+    context: BrowserContext, guarded: str, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        secret = invite(connection, "default", "", "reader")
+    held: list[Route] = []
+    context.route("**/v1/links/look", lambda route: held.append(route))
+    with watched(context, guarded, link_to(guarded, secret).removeprefix(f"{guarded}/")) as page:
+        page.get_by_label("E-mail address").fill("ida@example.com")
+        held.pop().continue_()
+        expect(page.get_by_label("Name")).to_be_visible()
+        expect(page.get_by_label("E-mail address")).to_have_value("ida@example.com")
+        expect(page.get_by_label("E-mail address")).to_be_focused()
 
 
 def test_a_password_is_taken_before_the_server_says_how_one_signs_in(

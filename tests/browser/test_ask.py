@@ -123,9 +123,8 @@ def test_a_question_after_an_early_stop_is_not_stopped_in_its_place(page: Page) 
     lookups: list[Route] = []
     page.route("**/messages", lambda route: questions.append(route), times=1)
     page.route(re.compile(r"/v1/conversations/\w+\?limit=1$"), lambda route: lookups.append(route))
-    ask(page, "slowly: how long do I have to request a refund?")
     with page.expect_request("**/messages"):
-        pass
+        ask(page, "slowly: how long do I have to request a refund?")
     page.press("#question", "Escape")
     expect(page.locator(".turn").first).to_contain_text("Stopped")
     ask(page, "slowly: how long do I have to request a refund?")

@@ -36,13 +36,13 @@ async function show(secret) {
   await attempt(async () => {
     const purpose = await request("POST", "/v1/links/look", { link: secret });
     tell(purpose.resets ? `For ${purpose.email}. It has 10 characters or more. Sessions and passkeys of the account end.` : `An account ${purpose.tenant === "default" ? "on this server" : `for ${purpose.tenant}`}, as ${purpose.role}. Its password has 10 characters or more.`);
-    email.value = purpose.email;
+    email.value = purpose.email || email.value;
     email.readOnly = purpose.email !== "";
     part("name-field").hidden = purpose.resets;
     password.autocomplete = "new-password";
     password.minLength = 10;
     form.querySelector("button").textContent = "Continue";
-    (purpose.email ? password : email).focus();
+    if (document.activeElement === document.body) (purpose.email ? password : email).focus();
   }, () => (form.hidden = true));
 }
 
