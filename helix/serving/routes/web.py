@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from fastapi import HTTPException, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
@@ -52,6 +57,7 @@ _HEADERS = {
     # Every load asks again whether a file is still the same, so that no page runs half of an old
     # version and half of a new one; the answer is 304 without a body.
     "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
 }
 
 API_DOCS = "/docs"
@@ -63,6 +69,32 @@ _API_DOCS_POLICY = "; ".join(_POLICY).replace("blob:", "data:")
 _files = StaticFiles(directory=FOLDER)
 
 
+@dataclass(frozen=True)
+class _Content:
+    """A file's bytes, the same by gzip where that is shorter, and their hash, quoted."""
+
+    body: bytes
+    packed: bytes | None
+    tag: str
+
+
+@lru_cache(maxsize=1024)
+def _content(file: str, _changed_ns: int) -> _Content:
+    """Read and packed once a version: a page is some hundred files, and each load asks for all."""
+    body = Path(file).read_bytes()
+    packed = gzip.compress(body, mtime=0)
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    return _Content(body, packed if len(packed) < len(body) else None, tag)
+
+
+def _found(path: str) -> _Content | None:
+    try:
+        file, status = _files.lookup_path(path)
+    except (OSError, ValueError):  # a name that is too long, or has a NUL
+        return None
+    return _content(file, status.st_mtime_ns) if status else None
+
+
 async def page_file(request: Request) -> Response:
     """The page itself, or a module, style sheet, font or picture of it.
 
@@ -70,17 +102,18 @@ async def page_file(request: Request) -> Response:
     """
     path = request.path_params.get("path", _PAGES.get(request.url.path, ""))
     media_type = _MEDIA_TYPES.get(Path(path).suffix)
-    if media_type is None:
+    content = _found(path) if media_type else None
+    if media_type is None or content is None:
         raise HTTPException(404, "there is no such file of the page")
-    response = await _files.get_response(path, request.scope)
-    response.headers.update(_HEADERS | {"Content-Type": media_type})
-    if path == _PAGES[API_DOCS]:
-        response.headers["Content-Security-Policy"] = _API_DOCS_POLICY
     # a weak tag, for it names the file both compressed and not
-    response.headers["ETag"] = f"W/{response.headers['ETag']}"
-    if response.status_code == 304:  # to the others GZipMiddleware adds it
-        response.headers["Vary"] = "Accept-Encoding"
-    return response
+    headers = {**_HEADERS, "Content-Type": media_type, "ETag": f"W/{content.tag}"}
+    if path == _PAGES[API_DOCS]:
+        headers["Content-Security-Policy"] = _API_DOCS_POLICY
+    if _files.is_not_modified(Headers({"ETag": content.tag}), request.headers):
+        return Response(status_code=304, headers=headers)
+    if content.packed and "gzip" in request.headers.get("Accept-Encoding", ""):
+        return Response(content.packed, headers=headers | {"Content-Encoding": "gzip"})
+    return Response(content.body, headers=headers)
 
 
 async def openapi(request: Request) -> Response:
@@ -128,10 +161,11 @@ def routes(settings: Settings) -> list[Route]:
         "/": page_file,
         "/web/{path:path}": page_file,
         API_DOCS: closed_api_docs if closed else page_file,
-        OPENAPI: closed_openapi if closed else openapi,
+        "/redoc": redoc,
     }
-    packed = [
-        Route(path, endpoint, middleware=[Middleware(GZipMiddleware)], include_in_schema=False)
-        for path, endpoint in served.items()
+    description = closed_openapi if closed else openapi
+    packed = [Middleware(GZipMiddleware)]
+    return [
+        *(Route(path, page, include_in_schema=False) for path, page in served.items()),
+        Route(OPENAPI, description, middleware=packed, include_in_schema=False),
     ]
-    return [*packed, Route("/redoc", redoc, include_in_schema=False)]
