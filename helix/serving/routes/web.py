@@ -136,10 +136,9 @@ async def closed_api_docs(request: Request) -> Response:
     try:
         await authenticate(request, NEEDED["GET", API_DOCS])
     except HTTPException as refused:
-        request.scope["headers"] = [  # a refusal is never "not modified"
-            each for each in request.scope["headers"] if not each[0].startswith(b"if-")
-        ]
-        page = await page_file(request)
+        asked = request.scope["headers"]  # a refusal is never "not modified"
+        plain = [each for each in asked if not each[0].startswith(b"if-")]
+        page = await page_file(Request({**request.scope, "headers": plain}))
         page.status_code = refused.status_code
         page.headers.update({**(refused.headers or {}), "Cache-Control": "no-store"})
         return page
