@@ -1,7 +1,7 @@
 // State that several components share.
 //
 //   const store = createStore({ count: 0 });
-//   store.get().count;  store.set({ count: 1 });      // a shallow patch; subscribers run at once
+//   store.get().count;  store.set({ count: 1 });      // a shallow patch
 //   const count = useStore(store, (state) => state.count);   // in a component
 //   onOtherAsker(() => …);                            // when another tenant or key asks
 //
@@ -9,7 +9,7 @@
 // everything that may be read; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
 // tabs of this page tell each other (shell/shared-key.js), or in localStorage, where the user chose
 // this device. It goes nowhere but into the Authorization header of requests to this server.
-import { useEffect, useState } from "./html.js";
+import { useLayoutEffect, useState } from "./html.js";
 
 export function createStore(initial) {
   let state = initial;
@@ -29,7 +29,7 @@ export function createStore(initial) {
 
 export function useStore(store, select = (state) => state) {
   const [value, setValue] = useState(() => select(store.get()));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const update = () => setValue(() => select(store.get()));
     update(); // it may have changed between drawing and now
     return store.subscribe(update);

@@ -214,6 +214,29 @@ def test_the_scope_of_a_conversation_stays_with_it(page: Page, site: str) -> Non
     expect(page.get_by_text("All documents")).to_be_visible()
 
 
+_TYPED_AT_ONCE = """
+() => new Promise((done) => {
+  location.hash = "#/ask";
+  const type = () => {
+    const box = document.getElementById("question");
+    if (!box) return requestAnimationFrame(type);
+    box.value = "Early";
+    done(box.dispatchEvent(new Event("input", { bubbles: true })));
+  };
+  type();
+})
+"""
+
+
+def test_words_typed_as_the_view_opens_are_the_new_conversation_s(page: Page) -> None:
+    answered(page, MEALS)
+    page.get_by_role("link", name="Library", exact=True).click()
+    expect(page.locator(".library h1")).to_be_visible()
+    page.evaluate(_TYPED_AT_ONCE)
+    expect(page.locator(".welcome h1")).to_be_visible()
+    expect(page.locator("#question")).to_have_value("Early")
+
+
 def test_conversations_by_their_day(page: Page) -> None:
     names = page.evaluate(
         """async () => { const { groupsOf } = await import("/web/conversations/groups.js");

@@ -1,4 +1,4 @@
-// Signing in, by a password or a passkey, and what a link opens: an account of one's own, or a new password for one. The secret
+// Signing in, by a password or a passkey, and what a link opens: an account, or a new password for one. The secret
 // of a link stands behind the # of the address, which reaches no server, and leaves it at once.
 import { offersQuietly, signIn, supported, told } from "./passkeys.js";
 import { nextOf, request } from "./requests.js";
@@ -77,7 +77,7 @@ async function usePasskey(quietly) {
   location.replace(nextOf(location));
 }
 
-// Among the addresses that the browser fills in. What is refused is said; nothing else of it is anybody's affair.
+// Among the addresses that the browser fills in. A refusal is said.
 async function offerQuietly() {
   if (part("passkey").hidden || !(await offersQuietly())) return;
   try {

@@ -77,10 +77,10 @@ function useFreshMarks() {
 }
 
 // What the address names is opened: a conversation, a message of it, or a new one. The bare address of
-// the page goes on with the one that was open last.
+// the page goes on with the one that was open last. Before the paint: then one may type.
 function useOpened({ name, rest: [id, message] }) {
   const [linked, setLinked] = useState(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setLinked(null);
     const isBare = ["", "#", "#/"].includes(location.hash);
     if (name === "c" && id) resume(id).then(() => message && thread.get().id === id && lead(Number(message), setLinked));
