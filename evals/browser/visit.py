@@ -36,6 +36,11 @@ class Shown:
     marked: str
 
 
+def chromium_path() -> str | None:
+    """The system's Chromium; its headless shell first: half the processor time of the whole."""
+    return next((found for name in _NAMES if (found := shutil.which(name))), None)
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The system's Chromium.
@@ -47,7 +52,7 @@ def chromium() -> Iterator[Browser]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise CaseError(_INSTALL) from None
-    path = next((found for name in _NAMES if (found := shutil.which(name))), None)
+    path = chromium_path()
     if path is None:
         raise CaseError(_INSTALL)
     with sync_playwright() as playwright:

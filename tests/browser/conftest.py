@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from psycopg import sql
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.embedded_postgres import DATABASE, EmbeddedPostgres
+from evals.browser.visit import chromium_path
 from helix.app import create_app
 from helix.library.keys import create_key
 from helix.providers.base import LanguageModel
@@ -32,7 +32,6 @@ from tests.support.service_process import run
 from tests.support.web_site import Website
 
 INSTALL = "no Chromium: install it (Debian: apt install chromium-headless-shell)"
-_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _DOCUMENTS = {
     "hostile.md": (
         "# Hostile 🚀 notes\n\n<script>window.ran = 'document'</script>"
@@ -135,11 +134,8 @@ def site(library_url: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The system's Chromium; a failure says how to get it.
-
-    The headless shell is the same engine without the windows, for half the processor time.
-    """
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    """The system's Chromium; a failure says how to get it."""
+    path = chromium_path()
     assert path is not None, INSTALL
     expect.set_options(timeout=20_000)  # as the actions have it: a busy machine is no fault
     with sync_playwright() as playwright:
@@ -220,6 +216,13 @@ def watched(context: BrowserContext, site: str, place: str = "") -> Iterator[Pag
 def ask(page: Page, question: str) -> None:
     page.fill("#question", question)
     page.press("#question", "Enter")
+
+
+def sign_in(page: Page, name: str, password: str = "correct horse") -> None:
+    """Sign in as ``name`` at example.com."""
+    page.get_by_label("E-mail address").fill(f"{name}@example.com")
+    page.get_by_label("Password").fill(password)
+    page.keyboard.press("Enter")
 
 
 def choose(page: Page, name: str) -> None:

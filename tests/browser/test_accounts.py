@@ -12,7 +12,7 @@ from helix.library.people.invitations import first_link, invite, link_to
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
-from tests.browser.conftest import choose, serious, serving, watched
+from tests.browser.conftest import choose, serious, serving, sign_in, watched
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,7 @@ def test_a_password_is_taken_before_the_server_says_how_one_signs_in(
     held: list[Route] = []
     context.route("**/v1/sign-in", lambda route: held.append(route))
     with watched(context, guarded, "web/sign-in.html") as page:
-        page.get_by_label("E-mail address").fill("eve@example.com")
-        page.get_by_label("Password").fill("wrong horse")
-        page.keyboard.press("Enter")
+        sign_in(page, "eve", "wrong horse")
         expect(page.get_by_role("alert")).to_contain_text("open no account")
         with page.expect_response("**/v1/sign-in"):
             held.pop().continue_()
@@ -119,9 +117,7 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         person = add_person(connection, "bob@example.com", "Bob", hashed("correct horse"))
         set_role(connection, "acme", person, "editor")
     with watched(context, guarded, "web/sign-in.html?next=/web/accounts/index.html") as page:
-        page.get_by_label("E-mail address").fill("bob@example.com")
-        page.get_by_label("Password").fill("correct horse")
-        page.keyboard.press("Enter")
+        sign_in(page, "bob")
         expect(page.get_by_text("Bob, editor of acme")).to_be_visible()
         expect(page.get_by_text("This browser")).to_be_visible()
         page.get_by_label("Name of a new token").fill("laptop")

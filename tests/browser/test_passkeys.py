@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, CDPSession, Page, expect
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
-from tests.browser.conftest import fits, serious, serving, watched
+from tests.browser.conftest import fits, serious, serving, sign_in, watched
 
 ACCOUNT = "/web/accounts/index.html"
 SIGN_IN = f"web/sign-in.html?next={ACCOUNT}"
@@ -41,19 +41,13 @@ def authenticator_of(page: Page) -> tuple[CDPSession, str]:
     return session, str(made["authenticatorId"])
 
 
-def by_password(page: Page) -> None:
-    page.get_by_label("E-mail address").fill("ada@example.com")
-    page.get_by_label("Password").fill("correct horse")
-    page.keyboard.press("Enter")
-
-
 def test_a_passkey_is_added_signs_in_and_once_removed_does_not(
     context: BrowserContext, named: str
 ) -> None:
     with watched(context, named, SIGN_IN) as page:
         page.add_init_script(NOT_QUIETLY)
         device, authenticator = authenticator_of(page)
-        by_password(page)
+        sign_in(page, "ada")
         expect(page.get_by_text("Ada, owner of acme")).to_be_visible()
         section = page.get_by_role("region", name="Passkeys")
         section.get_by_label("Name of a new passkey").fill("Laptop")
@@ -89,7 +83,7 @@ def test_a_passkey_is_added_signs_in_and_once_removed_does_not(
         page.get_by_role("button", name="Sign out", exact=True).click()
         by_passkey.click()
         expect(page.get_by_role("alert")).to_contain_text("opens no account here")
-        by_password(page)
+        sign_in(page, "ada")
         page.wait_for_url(f"{named}/")
 
 
@@ -98,7 +92,7 @@ def test_a_browser_that_fills_passkeys_in_signs_in_by_one(
 ) -> None:
     with watched(context, named, SIGN_IN) as page:
         authenticator_of(page)
-        by_password(page)
+        sign_in(page, "ada")
         section = page.get_by_role("region", name="Passkeys")
         section.get_by_label("Name of a new passkey").fill("Phone")
         section.get_by_label("Your password").fill("correct horse")
@@ -118,6 +112,6 @@ def test_without_a_name_the_page_offers_none(context: BrowserContext, named: str
     with watched(context, at_address, SIGN_IN) as page:
         expect(page.get_by_label("E-mail address")).to_be_focused()
         expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_hidden()
-        by_password(page)
+        sign_in(page, "ada")
         expect(page.get_by_text("Ada, owner of acme")).to_be_visible()
         expect(page.get_by_role("heading", name="Passkeys")).to_be_hidden()

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
-from tests.browser.conftest import ask, choose, fits, serious, serving, watched
+from tests.browser.conftest import ask, choose, fits, serious, serving, sign_in, watched
 from tests.support.service_process import run
 
 QUESTION = "How many trams does the depot in Ghent keep?"
@@ -45,12 +45,6 @@ def other(browser: Browser) -> Iterator[BrowserContext]:
     opened.close()
 
 
-def _signed_in(page: Page, name: str) -> None:
-    page.get_by_label("E-mail address").fill(f"{name}@example.com")
-    page.get_by_label("Password").fill("correct horse")
-    page.keyboard.press("Enter")
-
-
 def _put(page: Page, space: str, **about: object) -> None:
     """The one document moved to a space, by its owner."""
     page.evaluate(
@@ -72,8 +66,8 @@ def test_one_shares_and_the_other_reads_until_they_may_not(
 ) -> None:
     start = "web/sign-in.html?next=/"
     with watched(context, guarded, start) as ada, watched(other, guarded, start) as bob:
-        _signed_in(ada, "ada")
-        _signed_in(bob, "bob")
+        sign_in(ada, "ada")
+        sign_in(bob, "bob")
         ask(ada, QUESTION)
         expect(ada.get_by_role("region", name="Sources of the answer")).to_be_visible()
         ada.get_by_role("button", name="Share this answer").click()
@@ -132,8 +126,8 @@ def test_a_conversation_is_followed_until_its_reader_is_signed_out(
 ) -> None:
     start = "web/sign-in.html?next=/"
     with watched(context, guarded, start) as ada, watched(other, guarded, start) as bob:
-        _signed_in(ada, "ada")
-        _signed_in(bob, "bob")
+        sign_in(ada, "ada")
+        sign_in(bob, "bob")
         ask(ada, QUESTION)
         expect(ada.get_by_role("region", name="Sources of the answer")).to_be_visible()
         row = ada.locator(".row.open")  # above others that begin with the same question
@@ -163,7 +157,7 @@ def test_a_public_link_shows_the_answer_to_anybody_until_it_is_taken_back(
     context: BrowserContext, other: BrowserContext, guarded: str
 ) -> None:
     with watched(context, guarded, "web/sign-in.html?next=/") as ada:
-        _signed_in(ada, "ada")
+        sign_in(ada, "ada")
         ask(ada, QUESTION)
         ada.get_by_role("button", name="Share this answer").click()
         dialog = ada.get_by_role("dialog", name="Share this answer")

@@ -13,7 +13,7 @@ from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
 from tests.browser.adversary import adversary
-from tests.browser.conftest import ask, choose, fits, serious, serving, watched
+from tests.browser.conftest import ask, choose, fits, serious, serving, sign_in, watched
 
 PASSWORD = "correct horse"
 MINUTES = b"The crane of the harbour costs 41 thousand euros. It was bought in March."
@@ -36,9 +36,7 @@ def _browser_of(browser: Browser, url: str, name: str, **looks: object) -> Itera
     context = browser.new_context(**looks)  # type: ignore[arg-type]
     context.set_default_timeout(20_000)
     with watched(context, url, "web/sign-in.html") as page:
-        page.get_by_label("E-mail address").fill(f"{name}@example.com")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
+        sign_in(page, name, PASSWORD)
         page.wait_for_url(f"{url}/")
         yield page
     context.close()

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import httpx
 import psycopg
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from helix.library.keys import create_key
 from helix.library.people.members import set_role
 from helix.library.people.passwords import hashed
 from helix.library.people.persons import add_person
-from tests.browser.conftest import ask, choose, fits, serious, serving, watched
+from tests.browser.conftest import ask, choose, fits, serious, serving, sign_in, watched
 from tests.serving.web.files import endpoints, missing
 
 _USED = """
@@ -41,15 +41,9 @@ def office(module_database_url: str) -> Iterator[str]:
         yield url
 
 
-def _sign_in(page: Page, name: str) -> None:
-    page.get_by_label("E-mail address").fill(f"{name}@example.com")
-    page.get_by_label("Password").fill("correct horse")
-    page.keyboard.press("Enter")
-
-
 def test_an_owner_sees_everybody_and_sets_limits(context: BrowserContext, office: str) -> None:
     with watched(context, office, "web/sign-in.html") as page:
-        _sign_in(page, "ada")
+        sign_in(page, "ada")
         page.wait_for_url(f"{office}/")
         choose(page, "Usage")
         expect(page.get_by_role("heading", name="Usage", exact=True)).to_be_visible()
@@ -90,7 +84,7 @@ def test_an_owner_sees_everybody_and_sets_limits(context: BrowserContext, office
 
 def test_a_reader_sees_their_own_and_what_is_left(context: BrowserContext, office: str) -> None:
     with watched(context, office, "web/sign-in.html") as page:
-        _sign_in(page, "bob")
+        sign_in(page, "bob")
         page.wait_for_url(f"{office}/")
         ask(page, "What is the harbour fee?")  # the one that the limit leaves
         expect(page.locator(".turn .actions")).to_be_visible()  # it has ended, and is counted

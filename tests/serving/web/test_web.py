@@ -51,16 +51,10 @@ def test_a_file_is_asked_for_again_and_not_sent_again(client: TestClient) -> Non
 @pytest.mark.parametrize(
     "path",
     [
-        "../app.py",
-        "%2e%2e/app.py",
-        "nothing.js",
-        "",
-        "views",
-        "/etc/passwd.txt",
-        "%00.js",
+        "../app.py", "%2e%2e/app.py", "nothing.js", "", "views", "/etc/passwd.txt", "%00.js",
         "a" * 999 + ".js",
     ],
-)
+)  # fmt: skip
 def test_no_other_file_is_served(client: TestClient, path: str) -> None:
     assert client.get(f"/web/{path}").status_code == 404
 
