@@ -8,7 +8,7 @@ under it, and a sentence with those that go on behind it in its paragraph.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from itertools import takewhile
 
@@ -62,6 +62,7 @@ class Layout:
         self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
         self._navigation = navigation_spans(self._text)
         self._margin = self._usual_indent()
+        self._in_title = frozenset(self._title_places())
         self.forms = list[Form]()
         for place in range(len(units)):
             self.forms.append(self._form(place))
@@ -146,8 +147,8 @@ class Layout:
     def _is_title(self, place: int) -> bool:
         unit = self._units[place]
         text = unit.text.strip()
-        if text.startswith("#") and text.lstrip("#")[:1].isspace():
-            return not self._fenced[place]
+        if place in self._in_title:
+            return True
         end_of_line = self._text.find("\n", unit.end)
         ends_line = not self._text[unit.end : max(end_of_line, unit.end)].strip()
         if end_of_line >= 0 and ends_line and _UNDERLINE.match(self._text, end_of_line):
@@ -159,7 +160,23 @@ class Layout:
         alone = self._ends_block(place)
         if not alone and "\n" in self._between(place) and _HEAD.fullmatch(text):
             return not (_ITEM.match(text) and _ITEM.match(self._units[place + 1].text))
-        return alone and (_bare(text) in self._titles or text.endswith(_ASKS))
+        return alone and text.endswith(_ASKS)
+
+    def _title_places(self) -> Iterator[int]:
+        """The units of lines that are a heading by their mark, or that the headings name.
+
+        A line may have several: ``4.3. The configuration`` is two sentences to the splitter.
+        """
+        first = 0
+        for last in range(len(self._units)):
+            if last + 1 < len(self._units) and "\n" not in self._between(last):
+                continue
+            line = self._text[self._units[first].start : self._units[last].end]
+            is_marked = line.startswith("#") and line.lstrip("#")[:1].isspace()
+            is_alone = self._starts_block(first) and self._ends_block(last)
+            if is_marked or (is_alone and _bare(line) in self._titles):
+                yield from range(first, last + 1)
+            first = last + 1
 
     def _starts_block(self, place: int) -> bool:
         if not place:

@@ -107,6 +107,14 @@ def test_a_line_that_the_headings_name_is_one() -> None:
     assert layout.forms == [Form.HEADING, Form.TEXT]
 
 
+@pytest.mark.parametrize("heading", ["4.3. The config file", "C6. It works by hand. Why?"])
+def test_a_numbered_heading_is_no_answer(heading: str) -> None:
+    said = quoted(f"{heading}\n\nFields are parted by tabs.", heading.split(". ")[1], heading)
+    assert said == ["Fields are parted by tabs."]
+    marked = quoted(f"## {heading}\n\nFields are parted by tabs.", heading.split(". ")[1])
+    assert marked == ["Fields are parted by tabs."]
+
+
 CONTENTS = """1 Start . . . . . . . . 1
 2 Parser . . . . . . . . 4
 2.1 Trees . . . . . . . . 5
