@@ -151,7 +151,16 @@ def test_a_fence_around_the_json_is_taken_off() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[{", '{"blocks": [', '[{"paragraph": [1], "text": "A', '{"a": 1}', '{"a": {}}']
+    "text",
+    [
+        "{",
+        "[{",
+        '{"blocks": [',
+        '[{"paragraph": [1], "text": "A',
+        '{"a": 1}',
+        '{"a": {}}',
+        '{"paragraph": [1], "text": "A."}',
+    ],
 )
 def test_json_that_is_cut_or_of_another_form_is_a_failure(text: str) -> None:
     with pytest.raises(UpstreamError, match="before it was finished"):

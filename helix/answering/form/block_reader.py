@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from helix.answering.form.json_reader import JsonEvent, JsonReader, Malformed
-from helix.answering.form.schema import KINDS, LIST_ITEM, MOST_SOURCES, PARAGRAPH, TEXT
+from helix.answering.form.schema import BLOCKS, KINDS, LIST_ITEM, MOST_SOURCES, PARAGRAPH, TEXT
 from helix.answering.form.writer import BlockWriter
 from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
@@ -35,11 +35,11 @@ class BlockReader:
     """Reads one answer; feed it the model's deltas, send what it gives, and at the end the rest.
 
     ``sources``: how many there are. What is given, joined, does not depend on how the answer was
-    cut into deltas. The list may be a value of an object. Text in front of its block's kind and
+    cut into deltas. The list may be in an object. Text in front of its block's kind and
     sources waits for them. Numbers that no source has are left out. A paragraph or list item that
     has the very text of an earlier block is left out too. An empty list, and one whose blocks say
-    nothing, is the refusal. An answer that does not begin as JSON comes from a server
-    that does not know schemas, and is handed on as it is.
+    nothing, is the refusal. An answer that does not begin as JSON comes from a server that does not
+    know schemas, and is handed on as it is.
     """
 
     def __init__(self, sources: int) -> None:
@@ -49,7 +49,6 @@ class BlockReader:
         self._start: str | None = ""  # None once it is known that JSON comes, or that none does
         self._plain = False
         self._has_list = False
-        self._in_object = False  # as some servers have the list
         self._kind = ""  # known, with its sources, once the writer has the block
         self._text = ""  # that waits for the kind, or may be an earlier block's again
         self._read = ""  # all text of the block
@@ -107,9 +106,7 @@ class BlockReader:
     def _take(self, event: JsonEvent) -> str:
         """The text that can be sent behind ``event``."""
         kind, path, value = event
-        if not path and not self._has_list:
-            self._in_object = value == "{"
-        path = path[1:] if self._in_object else path
+        path = path[1:] if path[:1] == (BLOCKS,) else path
         if path == _LIST:
             self._has_list = self._has_list or value == "["
         elif path == _BLOCK and kind in ("open", "close"):

@@ -19,6 +19,8 @@ CODE = "code"
 TABLE_ROW = "table row"
 KINDS = (PARAGRAPH, LIST_ITEM, CODE, TABLE_ROW)
 TEXT = "text"
+BLOCKS = "blocks"
+"""The list's key, where a schema's root must be an object."""
 MOST_SOURCES = 3
 """Source numbers of one block."""
 MOST_BLOCKS = 60
@@ -81,7 +83,7 @@ class FormChoice:
         if self._form == "auto" and not (llm.prefers_schema and llm.identity not in self._refusing):
             return None
         schema = answer_schema(sources)
-        return llm.schema_options(schema if llm.root_may_be_list else _object({"blocks": schema}))
+        return llm.schema_options(schema if llm.root_may_be_list else _object({BLOCKS: schema}))
 
     @property
     def may_fall_back(self) -> bool:
