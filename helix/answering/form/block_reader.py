@@ -18,7 +18,7 @@ _TEXT = (*_BLOCK, TEXT)
 _KINDS = {(*_BLOCK, kind): kind for kind in KINDS}
 _SOURCE = frozenset((*path, "*") for path in _KINDS)
 _FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?(?=\{|\[\s*[\]{])", re.IGNORECASE)
-"""What may stand in front of the list, or of the object around it: ``[1]`` begins no list."""
+"""Text in front of the list, or of the object around it: ``[1]`` begins no list."""
 _MOST_REPEATS = 2
 """Blocks in succession that say what the answer has already, before the model is not read on: a
 small one would go on so to the end of its context."""
