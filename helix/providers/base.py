@@ -69,8 +69,7 @@ class LanguageModel:
     there is no such thing.
     ``schema_options`` gives, for a JSON schema, the arguments of ``astream_chat`` that hold the
     answer to it; None where the model's server cannot. ``prefers_schema``: it is asked for answers
-    in that form where HELIX_ANSWER_FORM is ``auto``. ``root_may_be_list``: a schema's root need be
-    no object.
+    in that form where HELIX_ANSWER_FORM is ``auto``.
     ``title`` is its name for people ("Gemini 3.5 Flash-Lite"); its identity where none is given.
     ``title_of`` is that of another model of the same service, by the service's name for it.
     ``brief`` are the options of a chat for which the model thinks as little as it can, for short
@@ -93,7 +92,6 @@ class LanguageModel:
     lifetime: Lifetime | None = None
     schema_options: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     prefers_schema: bool = False
-    root_may_be_list: bool = False
 
     def __post_init__(self) -> None:
         if not self.title:

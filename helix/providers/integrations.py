@@ -79,8 +79,7 @@ class ChatIntegration(Integration):
     """The title of a model by its name."""
     schema_options: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     prefers_schema: bool = False
-    root_may_be_list: bool = False
-    """All three as LanguageModel has them."""
+    """Both as LanguageModel has them."""
     connect: Callable[[Any, Settings], Callable[[], Awaitable[None]]] | None = None
     """Gives a chat a client of ours, whose streams close when they are left; returns what closes
     the client. None where ``options`` have one as ``async_http_client``."""
@@ -105,7 +104,6 @@ class ChatIntegration(Integration):
             title=self.titled(model),
             schema_options=self.schema_options,
             prefers_schema=self.prefers_schema,
-            root_may_be_list=self.root_may_be_list,
         )
         if self.connect:
             return replace(llm, aclose=self.connect(chat, settings))

@@ -31,70 +31,56 @@ class _Unknown(Exception):
 def llama_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """llama.cpp's arguments: a grammar, or the schema where it has keywords beyond those here."""
     try:
-        return {"extra_body": {"grammar": _Grammar().of(schema)}}
+        return {"extra_body": {"grammar": f"root ::= {_rule(schema)}\n{_CHARACTER}\n"}}
     except _Unknown:
         return openai_schema(schema)
 
 
-class _Grammar:
-    """The rules of one schema.
+def _rule(schema: Mapping[str, Any]) -> str:
+    """The right side of a rule for one value."""
+    given = {key: value for key, value in schema.items() if key not in _SAYS_NOTHING}
+    match given:
+        case {"anyOf": [*choices], **rest} if not rest:
+            return _either(map(_rule, choices))
+        case {"const": value, **rest} if rest.keys() <= {"type"}:
+            return _literal(json.dumps(value, ensure_ascii=False))
+        case {"enum": [*values], **rest} if rest.keys() <= {"type"}:
+            return _either(_literal(json.dumps(each, ensure_ascii=False)) for each in values)
+        case {"type": "object", **rest}:
+            return _object(rest)
+        case {"type": "array", "items": dict() as items, **rest}:
+            return _array(_rule(items), rest)
+        case {"type": "string", **rest} if rest.keys() <= {"minLength", "maxLength"}:
+            least, most = rest.get("minLength", 0), rest.get("maxLength", "")
+            return rf'"\"" char{{{least},{most}}} "\""'
+        case {"type": str() as name, **rest} if name in _TYPES and not rest:
+            return f"({_TYPES[name]})"
+    raise _Unknown
 
-    The items of a list have a rule of their own: llama.cpp refuses a repetition of a long one.
-    """
 
-    def __init__(self) -> None:
-        self._items: dict[str, str] = {}  # the names of rules by their right sides
-
-    def of(self, schema: Mapping[str, Any]) -> str:
-        """The whole grammar; raises _Unknown."""
-        root = f"root ::= {self._rule(schema)}"
-        items = (f"{name} ::= {item}" for item, name in self._items.items())
-        return "\n".join([root, *items, _CHARACTER, ""])
-
-    def _rule(self, schema: Mapping[str, Any]) -> str:
-        """The right side of a rule for one value."""
-        given = {key: value for key, value in schema.items() if key not in _SAYS_NOTHING}
-        match given:
-            case {"anyOf": [*choices], **rest} if not rest:
-                return _either(map(self._rule, choices))
-            case {"const": value, **rest} if rest.keys() <= {"type"}:
-                return _literal(json.dumps(value, ensure_ascii=False))
-            case {"enum": [*values], **rest} if rest.keys() <= {"type"}:
-                return _either(_literal(json.dumps(each, ensure_ascii=False)) for each in values)
-            case {"type": "object", **rest}:
-                return self._object(rest)
-            case {"type": "array", "items": dict() as items, **rest}:
-                return self._array(self._rule(items), rest)
-            case {"type": "string", **rest} if rest.keys() <= {"minLength", "maxLength"}:
-                least, most = rest.get("minLength", 0), rest.get("maxLength", "")
-                return rf'"\"" char{{{least},{most}}} "\""'
-            case {"type": str() as name, **rest} if name in _TYPES and not rest:
-                return f"({_TYPES[name]})"
+def _object(rest: Mapping[str, Any]) -> str:
+    """All its properties, in their order."""
+    properties = rest.get("properties", {})
+    if rest.keys() - {"properties", "required", "additionalProperties"} or not properties:
         raise _Unknown
+    if set(rest.get("required", ())) != set(properties) or rest.get("additionalProperties"):
+        raise _Unknown
+    pairs = ' "," '.join(
+        f"{_literal(json.dumps(name, ensure_ascii=False) + ':')} {_rule(each)}"
+        for name, each in properties.items()
+    )
+    return f'("{{" {pairs} "}}")'
 
-    def _object(self, rest: Mapping[str, Any]) -> str:
-        """All its properties, in their order."""
-        properties = rest.get("properties", {})
-        if rest.keys() - {"properties", "required", "additionalProperties"} or not properties:
-            raise _Unknown
-        if set(rest.get("required", ())) != set(properties) or rest.get("additionalProperties"):
-            raise _Unknown
-        pairs = ' "," '.join(
-            f"{_literal(json.dumps(name, ensure_ascii=False) + ':')} {self._rule(each)}"
-            for name, each in properties.items()
-        )
-        return f'("{{" {pairs} "}}")'
 
-    def _array(self, item: str, rest: Mapping[str, Any]) -> str:
-        if rest.keys() - {"minItems", "maxItems"}:
-            raise _Unknown
-        least, most = rest.get("minItems", 0), rest.get("maxItems")
-        last = "" if most is None else most - 1
-        name = self._items.setdefault(item, f"item{len(self._items)}")
-        items = f'{name} ("," {name}){{{max(least - 1, 0)},{last}}}'
-        if not least:
-            items = f"({items})?"
-        return f'("[" {items} "]")'
+def _array(item: str, rest: Mapping[str, Any]) -> str:
+    if rest.keys() - {"minItems", "maxItems"}:
+        raise _Unknown
+    least, most = rest.get("minItems", 0), rest.get("maxItems")
+    last = "" if most is None else most - 1
+    items = f'{item} ("," {item}){{{max(least - 1, 0)},{last}}}'
+    if not least:
+        items = f"({items})?"
+    return f'("[" {items} "]")'
 
 
 def _either(choices: Iterable[str]) -> str:

@@ -155,7 +155,7 @@ def local_llm(settings: Settings, model: str) -> LanguageModel:
     integration = ChatIntegration(
         "llama_index.llms.openai_like", "OpenAILike", lambda *_: chat_settings, finish_reason,
         usage, frozenset({"stop"}), titled=lambda _: title_of(file),
-        schema_options=llama_schema, prefers_schema=True, root_may_be_list=True,
+        schema_options=llama_schema, prefers_schema=True,
     )  # fmt: skip
     named = settings.model_copy(update={"llm": f"local:{file.name}"})
     llm = integration.llm(named, file.name)

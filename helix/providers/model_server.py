@@ -137,11 +137,10 @@ def server_llm(settings: Settings, model: str) -> LanguageModel:
     A server that need not tell the context is not asked what it is.
     """
     found = None if settings.model_context else model_at(*model_server(settings), model)
-    is_llama = found is not None and found.owner == "llamacpp"
     integration = ChatIntegration(
         "llama_index.llms.openai_like", "OpenAILike", partial(_chat_options, found), finish_reason,
-        usage, frozenset({"stop"}), prefers_schema=True, root_may_be_list=is_llama,
-        schema_options=llama_schema if is_llama else openai_schema,
+        usage, frozenset({"stop"}), prefers_schema=True,
+        schema_options=llama_schema if found and found.owner == "llamacpp" else openai_schema,
     )  # fmt: skip
     return integration.llm(settings, model)
 

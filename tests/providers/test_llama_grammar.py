@@ -52,22 +52,13 @@ def test_a_schema_with_other_keywords_goes_as_it_is(schema: dict[str, Any]) -> N
     assert sent == schema
 
 
-def test_the_items_of_a_list_are_a_rule_of_their_own() -> None:
-    number = {"type": "array", "items": {"enum": [1, 2]}, "maxItems": 3}
-    grammar = llama_schema({"type": "array", "items": number})["extra_body"]["grammar"]
-    assert grammar.splitlines()[:3] == [
-        'root ::= ("[" (item1 ("," item1){0,})? "]")',
-        'item0 ::= ("1" | "2")',
-        'item1 ::= ("[" (item0 ("," item0){0,2})? "]")',
-    ]
-
-
 @pytest.mark.timeout(300)
 @pytest.mark.processes
 def test_llama_cpp_holds_a_model_to_them() -> None:
     with llama_server() as server:
         for schema in (CALL, answer_schema(2)):
             told = _reply(server.api, server.key, schema)
+            assert json.loads(told)
             assert json.dumps(json.loads(told), separators=(",", ":"), ensure_ascii=False) == told
 
 
@@ -81,7 +72,6 @@ def _reply(api: str, key: str, schema: dict[str, Any]) -> str:
         headers = {"Authorization": f"Bearer {key}"}
         reply = httpx.post(f"{api}/chat/completions", json=body, headers=headers, timeout=200)
         choice = reply.raise_for_status().json()["choices"][0]
-        said = str(choice["message"]["content"])
-        if choice["finish_reason"] == "stop" and said != "[]":
-            return said
-    raise AssertionError("no reply with anything in it came to its end")
+        if choice["finish_reason"] == "stop":
+            return str(choice["message"]["content"])
+    raise AssertionError("no reply came to its end")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.answering.form import FormChoice
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.base import LanguageModel
@@ -140,14 +139,15 @@ def test_a_context_that_is_set_asks_nobody() -> None:
         assert (llm.model.metadata.context_window, server.asked) == (1024, [])
 
 
-def test_llama_cpp_alone_is_sent_a_grammar_whose_root_is_a_list() -> None:
-    sent: list[Any] = []
+def test_llama_cpp_alone_is_sent_a_grammar() -> None:
+    schema = {"enum": ["a"]}
+    sent = {}
     for listed in (VLLM, LLAMA):
         with scripted(_list(listed)) as server:
-            sent.append(FormChoice("auto").schema_options(build_llm(_chosen(server)), 2))
-    vllm, llama = sent
-    assert vllm["response_format"]["json_schema"]["schema"]["type"] == "object"
-    assert llama["extra_body"]["grammar"].startswith('root ::= ("[" ')
+            options = build_llm(_chosen(server)).schema_options
+            assert options is not None
+            sent[listed["owned_by"]] = list(options(schema))
+    assert sent == {"vllm": ["response_format"], "llamacpp": ["extra_body"]}
 
 
 def test_a_server_that_is_away_when_helix_starts_is_no_error() -> None:

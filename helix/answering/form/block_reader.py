@@ -7,24 +7,19 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from helix.answering.form.json_reader import JsonEvent, JsonReader, Malformed
-from helix.answering.form.schema import BLOCKS, KINDS, LIST_ITEM, MOST_SOURCES, PARAGRAPH, TEXT
+from helix.answering.form.schema import KINDS, LIST_ITEM, MOST_SOURCES, PARAGRAPH
 from helix.answering.form.writer import BlockWriter
 from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 
-_LIST = ()
-_BLOCK = ("*",)
-_TEXT = (*_BLOCK, TEXT)
-_KINDS = {(*_BLOCK, kind): kind for kind in KINDS}
-_SOURCE = frozenset((*path, "*") for path in _KINDS)
-_FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?(?=\{|\[\s*[\]{])", re.IGNORECASE)
-"""Text in front of the list, or of the object around it: ``[1]`` begins no list."""
+_BLOCK = ("blocks", "*")
+_KIND, _TEXT, _SOURCES = (*_BLOCK, "kind"), (*_BLOCK, "text"), (*_BLOCK, "sources")
+_SOURCE = (*_SOURCES, "*")
+_FENCE = re.compile(r"\s*(?:```(?:json)?\s*)?(?=\{)", re.IGNORECASE)
 _MOST_REPEATS = 2
 """Blocks in succession that say what the answer has already, before the model is not read on: a
 small one would go on so to the end of its context."""
-_MAY_BE_FENCE = re.compile(
-    r"\s*(?:`{0,2}|```(?:j?|js|jso)|(?:```(?:json)?\s*)?(?:\[\s*)?)\Z", re.IGNORECASE
-)
+_MAY_BE_FENCE = re.compile(r"\s*(?:`{0,2}|```(?:j?|js|jso|json)\s*)\Z", re.IGNORECASE)
 
 
 class WrongForm(UpstreamError):
@@ -35,11 +30,11 @@ class BlockReader:
     """Reads one answer; feed it the model's deltas, send what it gives, and at the end the rest.
 
     ``sources``: how many there are. What is given, joined, does not depend on how the answer was
-    cut into deltas. The list may be in an object. Text in front of its block's kind and
-    sources waits for them. Numbers that no source has are left out. A paragraph or list item that
-    has the very text of an earlier block is left out too. An empty list, and one whose blocks say
-    nothing, is the refusal. An answer that does not begin as JSON comes from a server that does not
-    know schemas, and is handed on as it is.
+    cut into deltas. The keys of a block may come in any order: text waits for its kind, and behind
+    its first sentence for its sources. Numbers that no source has are left out. A paragraph or list
+    item that has the very text of an earlier block is left out too. An empty list, and one whose
+    blocks say nothing, is the refusal. An answer that does not begin as JSON comes from a server
+    that does not know schemas, and is handed on as it is.
     """
 
     def __init__(self, sources: int) -> None:
@@ -49,12 +44,14 @@ class BlockReader:
         self._start: str | None = ""  # None once it is known that JSON comes, or that none does
         self._plain = False
         self._has_list = False
-        self._kind = ""  # known, with its sources, once the writer has the block
+        self._kind = ""
+        self._opened = False  # the writer has the block: its kind is known
         self._text = ""  # that waits for the kind, or may be an earlier block's again
         self._read = ""  # all text of the block
         self._earlier: list[str] = []
         self._repeats = 0
         self._numbers: list[int] = []
+        self._cited: list[int] | None = None  # None until all numbers are read
 
     def feed(self, delta: str) -> str:
         """The text that can be sent now.
@@ -106,35 +103,40 @@ class BlockReader:
     def _take(self, event: JsonEvent) -> str:
         """The text that can be sent behind ``event``."""
         kind, path, value = event
-        path = path[1:] if path[:1] == (BLOCKS,) else path
-        if path == _LIST:
+        if path == _BLOCK[:1]:
             self._has_list = self._has_list or value == "["
         elif path == _BLOCK and kind in ("open", "close"):
             return self._begin() if kind == "open" else self._end_block()
+        elif path == _KIND:
+            self._kind += str(value or "")
+            return self._open() if kind == "end" else ""
         elif path == _TEXT and kind == "piece":
             return self._written(str(value))
-        elif path in _KINDS and kind == "close":
-            return self._open(_KINDS[path])
-        elif path in _SOURCE and kind == "value":
+        elif path == _SOURCES and kind == "close":
+            self._cited = self._numbers[:MOST_SOURCES]
+            return self._writer.cite(self._cited) if self._opened else ""
+        elif path == _SOURCE and kind == "value":
             self._number(value)
         return ""
 
     def _begin(self) -> str:
-        self._kind, self._text, self._read, self._numbers = "", "", "", []
+        self._kind, self._text, self._read, self._opened = "", "", "", False
+        self._numbers, self._cited = [], None
         return ""
 
-    def _open(self, kind: str) -> str:
+    def _open(self) -> str:
         """Hand the block to the writer, with what was read of it before its kind."""
-        if self._kind:
+        if self._opened:
             return ""
-        self._kind = kind
-        given = self._writer.open(kind, self._numbers[:MOST_SOURCES])
-        return given + self._written("")
+        self._opened = True
+        given = self._writer.open(self._kind if self._kind in KINDS else PARAGRAPH)
+        given += self._written("")
+        return given + (self._writer.cite(self._cited) if self._cited is not None else "")
 
     def _written(self, text: str) -> str:
         self._read += text
         self._text += text
-        if not self._kind or (self._is_prose and self._may_repeat):
+        if not self._opened or (self._is_prose and self._may_repeat):
             return ""
         text, self._text = self._text, ""
         return self._writer.feed(text)
@@ -149,7 +151,7 @@ class BlockReader:
         return any(earlier.startswith(self._read) for earlier in self._earlier)
 
     def _end_block(self) -> str:
-        given = self._open(PARAGRAPH)
+        given = self._open()
         if self._read in self._earlier:
             self._repeats += 1
         else:

@@ -32,6 +32,10 @@ class Block(Protocol):
         """The text that can be sent now, behind ``text``."""
         ...
 
+    def cite(self, sources: Sequence[int]) -> str:
+        """The text that can be sent now that the block's sources are known."""
+        ...
+
     def close(self) -> str:
         """The rest, now that the block is whole."""
         ...
@@ -45,14 +49,14 @@ def markers_of(sources: Sequence[int]) -> str:
 class Prose:
     """A paragraph or a list item: each of its sentences has the markers of the block's sources.
 
-    A sentence that has markers of its own keeps them instead. A block that is nothing but markers,
-    or the refusal, is empty.
+    A sentence that has markers of its own keeps them instead. Until the sources are known, what
+    follows the first sentence waits. A block that is nothing but markers, or the refusal, is empty.
     """
 
-    def __init__(self, known: int, sources: Sequence[int], lead: str = "") -> None:
+    def __init__(self, known: int, lead: str = "") -> None:
         self._lead = lead
         self._known = KnownMarkers(known)
-        self._sources = sources
+        self._sources: Sequence[int] | None = None
         self._begun = False
         self._held = ""
         self._sentence = ""  # of the present sentence, what was sent
@@ -63,8 +67,13 @@ class Prose:
         self._held += self._known.feed(text)
         return self._drain(last=False)
 
+    def cite(self, sources: Sequence[int]) -> str:
+        self._sources = sources
+        return self._drain(last=False)
+
     def close(self) -> str:
         self._held += self._known.end()
+        self._sources = self._sources or ()
         given = self._drain(last=True)
         return given + self._closing_markers() if self._begun else ""
 
@@ -79,8 +88,11 @@ class Prose:
                 break
             if (end := self._sentence_end(last=last)) is None:
                 given += self._send(1)
+            elif self._sources is None:
+                break
             else:
-                given += self._send(end) + self._markers()
+                given += self._send(end)
+                given += self._markers(self._sources)
                 self._sentence = ""
         lead, self._lead = (self._lead, "") if given else ("", self._lead)
         return lead + given
@@ -127,19 +139,19 @@ class Prose:
             return None
         return end - at if _CLOSING.fullmatch(text, at, end) else None
 
-    def _markers(self) -> str:
+    def _markers(self, sources: Sequence[int]) -> str:
         """The markers of the sentence that ends here, unless it has some."""
         own = MARKER.findall(self._sentence)
         self._marked.update(int(n) for each in own for n in each.split(","))
         if own or not any(c.isalnum() for c in self._sentence):
             return ""
-        self._marked.update(self._sources)
-        return f" {markers_of(self._sources)}" if self._sources else ""
+        self._marked.update(sources)
+        return f" {markers_of(sources)}" if sources else ""
 
     def _closing_markers(self) -> str:
         """Markers of the last sentence, and of sources that no sentence of the block has."""
-        given = self._markers()
-        rest = [n for n in self._sources if n not in self._marked]
+        given = self._markers(self._sources or ())
+        rest = [n for n in self._sources or () if n not in self._marked]
         self._marked.update(rest)
         gap = "\n" if self._in_code else " "
         return given + (f"{gap}{markers_of(rest)}" if rest else "")
@@ -148,10 +160,10 @@ class Prose:
 class Code:
     """Code in a fence; a line of it that would close the fence is moved in by four columns."""
 
-    def __init__(self, sources: Sequence[int]) -> None:
+    def __init__(self) -> None:
         self._held = ""
         self._open = ""
-        self._sources = sources
+        self._sources: Sequence[int] = ()
 
     def feed(self, text: str) -> str:
         self._held += text
@@ -160,6 +172,10 @@ class Code:
             line, _, self._held = self._held.partition("\n")
             given += self._line(line)
         return given
+
+    def cite(self, sources: Sequence[int]) -> str:
+        self._sources = sources
+        return ""
 
     def close(self) -> str:
         rest, self._held = self._held, ""
@@ -183,13 +199,17 @@ class Code:
 class Row:
     """A row of a table, whose cells are told apart by bars; it is read whole, and then written."""
 
-    def __init__(self, known: int, sources: Sequence[int]) -> None:
+    def __init__(self, known: int) -> None:
         self._known = KnownMarkers(known)
         self._text = ""
-        self._sources = sources
+        self._sources: Sequence[int] = ()
 
     def feed(self, text: str) -> str:
         self._text += self._known.feed(text)
+        return ""
+
+    def cite(self, sources: Sequence[int]) -> str:
+        self._sources = sources
         return ""
 
     def close(self) -> str:

@@ -41,10 +41,10 @@ _State = Callable[[str, int], tuple[JsonEvent | None, int]]
 
 
 class JsonReader:
-    """Reads one JSON object or list; feed it all text, in any pieces.
+    """Reads one JSON object; feed it all text, in any pieces.
 
     Line breaks within a string are taken as they are, for some servers do not escape them. What
-    follows it is passed over. ``done``: it has ended.
+    follows the object is passed over. ``done``: the object has ended.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class JsonReader:
         """A value begins, or a list ends."""
         at = self._next(text, at)
         character = text[at : at + 1]
-        if not self._closers and character not in ("", "{", "["):
+        if not self._closers and character not in ("", "{"):
             raise Malformed
         if character and character in "{[":
             return self._opened(character), at + 1

@@ -18,18 +18,15 @@ LIST_ITEM = "list item"
 CODE = "code"
 TABLE_ROW = "table row"
 KINDS = (PARAGRAPH, LIST_ITEM, CODE, TABLE_ROW)
-TEXT = "text"
-BLOCKS = "blocks"
-"""The list's key, where a schema's root must be an object."""
 MOST_SOURCES = 3
 """Source numbers of one block."""
 MOST_BLOCKS = 60
 """A small model that repeats itself would otherwise go on to the end of its context."""
 
 FORM_RULES = """\
-Reply in JSON on one line, in the form [{"paragraph":[…],"text":…}]: each block has its kind \
-(paragraph, list item, code or table row) with the numbers of the sources that state it, and its \
-"text" without source numbers. The first table row names the columns.
+Reply in JSON on one line, in the form {"blocks":[{"kind":…,"sources":[…],"text":…}]}: each block \
+has its kind (paragraph, list item, code or table row), in "sources" the numbers of the sources \
+that state it, and its "text" without source numbers. The first table row names the columns.
 If the context does not contain the answer, the list is empty."""
 """Follow the grounding rules in their channel, word for word the same for every question, so that a
 server which keeps the beginning of prompts has them."""
@@ -42,18 +39,21 @@ def with_form_rules(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def answer_schema(sources: int) -> dict[str, Any]:
-    """The JSON schema of an answer from ``sources`` numbered sources, 1 at least: a list of blocks.
+    """The JSON schema of an answer from ``sources`` numbered sources, 1 at least.
 
     Of the keywords of JSON schema it has those that Gemini, OpenAI's strict mode, llama.cpp, vLLM
-    and Ollama all know. An empty list is the refusal. A block's kind is the key of its sources:
-    what stands in front of its text costs a token each (docs/decisions/0075). They stand there so
-    that each sentence is sent with its markers, and because a model that has named a source first
-    writes what stands there.
+    and Ollama all know. An empty list is the refusal. A block's sources stand in front of its
+    text, so that each sentence is sent with its markers, and because a model that has named a
+    source first writes what stands there.
     """
     number = {"type": "integer", "enum": list(range(1, sources + 1))}
-    numbers = {"type": "array", "items": number, "minItems": 1, "maxItems": MOST_SOURCES}
-    blocks = [_object({kind: numbers, TEXT: {"type": "string"}}) for kind in KINDS]
-    return {"type": "array", "items": {"anyOf": blocks}, "maxItems": MOST_BLOCKS}
+    properties = {
+        "kind": {"type": "string", "enum": list(KINDS)},
+        "sources": {"type": "array", "items": number, "minItems": 1, "maxItems": MOST_SOURCES},
+        "text": {"type": "string"},
+    }
+    blocks = {"type": "array", "items": _object(properties), "maxItems": MOST_BLOCKS}
+    return _object({"blocks": blocks})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -82,8 +82,7 @@ class FormChoice:
             return None
         if self._form == "auto" and not (llm.prefers_schema and llm.identity not in self._refusing):
             return None
-        schema = answer_schema(sources)
-        return llm.schema_options(schema if llm.root_may_be_list else _object({BLOCKS: schema}))
+        return llm.schema_options(answer_schema(sources))
 
     @property
     def may_fall_back(self) -> bool:

@@ -9,7 +9,7 @@ from helix.answering.form.schema import CODE, LIST_ITEM, TABLE_ROW
 
 
 class BlockWriter:
-    """Writes blocks one after another: open, feed, close; ``end`` after the last.
+    """Writes blocks one after another: open, feed and cite, close; ``end`` after the last.
 
     Paragraphs, lists, tables and code stand apart by a blank line; list items and table rows follow
     each other line by line. The first of several rows becomes the header of a table. ``known``: how
@@ -19,22 +19,25 @@ class BlockWriter:
     def __init__(self, known: int) -> None:
         self.wrote = False
         self._known = known
-        self._block: Block = Prose(known, ())
+        self._block: Block = Prose(known)
         self._kind = ""
         self._kind_before = ""
         self._inside = False  # something of the present block was written
         self._header: Row | None = None  # a row that waits for a second one
         self._in_table = False
 
-    def open(self, kind: str, sources: Sequence[int]) -> str:
-        """Begin a block of ``kind`` that ``sources`` state; the text that was waiting for it."""
+    def open(self, kind: str) -> str:
+        """Begin a block of ``kind``; the text that was waiting for it to begin."""
         given = "" if kind == TABLE_ROW else self._table_end()
         self._kind, self._inside = kind, False
-        self._block = _MADE.get(kind, Prose)(self._known, sources)
+        self._block = _MADE.get(kind, Prose)(self._known)
         return given
 
     def feed(self, text: str) -> str:
         return self._placed(self._block.feed(text))
+
+    def cite(self, sources: Sequence[int]) -> str:
+        return self._placed(self._block.cite(sources))
 
     def close(self) -> str:
         """The rest of the block."""
@@ -75,8 +78,8 @@ class BlockWriter:
         return self._placed(row.marked) if row else ""
 
 
-_MADE: dict[str, Callable[[int, Sequence[int]], Block]] = {
-    LIST_ITEM: lambda known, sources: Prose(known, sources, "- "),
-    CODE: lambda _, sources: Code(sources),
+_MADE: dict[str, Callable[[int], Block]] = {
+    LIST_ITEM: lambda known: Prose(known, "- "),
+    CODE: lambda _: Code(),
     TABLE_ROW: Row,
 }
