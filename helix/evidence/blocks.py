@@ -163,7 +163,7 @@ class Layout:
         return alone and text.endswith(_ASKS)
 
     def _title_places(self) -> Iterator[int]:
-        """The units of lines that are a heading by their mark, or that the headings name.
+        """Places of the units of heading lines: with a heading's mark, or among the known headings.
 
         A line may have several: ``4.3. The configuration`` is two sentences to the splitter.
         """
