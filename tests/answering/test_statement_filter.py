@@ -53,6 +53,8 @@ def held(text: str) -> str:
         (f"## Birds\n\n- {BIRDS} [1]\n\n## Chairs\n\n- {OAK} [2]", f"## Chairs\n\n- {OAK} [2]"),
         (f"The shop says:\n- {BIRDS}\n- {OAK}", f"The shop says:\n- {OAK}"),
         (f"{TRUE} [1]\n\n```\nbirds.fly(over)\n```\n[2]\n\n{OAK}", f"{TRUE} [1]\n\n{OAK}"),
+        (f"{TRUE} | a |{BIRDS}", REFUSAL),
+        (f"{BIRDS[:-1]} | {TRUE} |", REFUSAL),
         (f"{OAK} [1]", REFUSAL),  # the model's own marker is not borne out
         (f"{FALSE} [1] {BIRDS}", REFUSAL),
         (f"## Birds\n\n{BIRDS}", REFUSAL),

@@ -90,6 +90,8 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     if not _said(claim):  # letters that the encoder has no token for
         return Reading((), None, WORDS)
     units = closest_units(claim, passages)
+    if not units:  # the encoder's doubt of a claim read with nothing means nothing
+        return Reading((), None, WORDS)
     compared = comparison(claim, units)
     if compared.is_sure or compared.is_copy:
         return Reading(units, None, compared.change)
