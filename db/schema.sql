@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 35 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 36 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 35) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 36) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1094,6 +1094,7 @@ CREATE TABLE IF NOT EXISTS answers (
     document_ids bigint[]    NOT NULL,
     receipt      jsonb       NOT NULL,
     answer_sha256 text,
+    owner        text        NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, id)
 );
 ALTER TABLE answers ENABLE ROW LEVEL SECURITY;
@@ -1105,6 +1106,8 @@ CREATE INDEX IF NOT EXISTS answers_text ON answers (tenant_id, answer_sha256, cr
 COMMENT ON COLUMN answers.document_ids IS 'documents that its text may hold words of';
 COMMENT ON COLUMN answers.answer_sha256 IS
     'of its text, by which one without an id is found; null: of an earlier release';
+COMMENT ON COLUMN answers.owner IS
+    'who alone finds it by its text, as conversations have it; whoever has its id needs no more';
 
 CREATE TABLE IF NOT EXISTS feedback (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

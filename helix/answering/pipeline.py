@@ -53,8 +53,11 @@ class SourceChanged(Unavailable):
 class ReceiptStore(Protocol):
     """Stores receipts."""
 
-    async def save(self, answer: Answer) -> bool:
-        """Store the receipt of ``answer``; False where that failed, which costs no answer."""
+    async def save(self, answer: Answer, owner: str = "") -> bool:
+        """Store the receipt of ``answer`` to a question of ``owner``'s, as a Reach names it.
+
+        False where that failed, which costs no answer.
+        """
         ...
 
 
@@ -310,7 +313,7 @@ class AnswerRequest:
         if self.recorded:
             if receipts := self.pipeline.receipts:
                 with span("receipt"):
-                    saved = await receipts.save(answer)
+                    saved = await receipts.save(answer, self.right.owner if self.right else "")
                 if not saved:
                     self.pipeline.metrics.receipt_failures.inc()
             for observer in (self.outcome.record, *self.pipeline.observers):

@@ -25,10 +25,11 @@ class RightLost(HelixError):
 class ReadingRight:
     """The right of whoever asks to read the documents that an answer is written from.
 
-    ``holds`` says of their ids whether it does now.
+    ``holds`` says of their ids whether it does now. ``owner`` names whoever asks, as a Reach does.
     """
 
     holds: Callable[[Collection[int]], Awaitable[bool]]
+    owner: str = ""
     looked_at: float = field(default_factory=time.monotonic)
 
     async def require(self, documents: Collection[int]) -> None:

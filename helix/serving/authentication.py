@@ -134,7 +134,7 @@ class Caller:
                 return True
             return not await self.services.library.of(self.tenant, reach).unreadable(documents)
 
-        return ReadingRight(holds)
+        return ReadingRight(holds, self.owner)
 
     async def reads_the_same(self) -> bool:
         """True while it may read what it could when the request came."""

@@ -45,8 +45,11 @@ class Receipts:
         self.saved = 0
         self.failed = 0
 
-    async def save(self, answer: Answer) -> bool:
-        """Store the receipt of ``answer``; False, and a line in the log, where that fails."""
+    async def save(self, answer: Answer, owner: str = "") -> bool:
+        """Store the receipt of ``answer``; False, and a line in the log, where that fails.
+
+        ``owner`` is who asked, as a Reach names it.
+        """
         tenant = answer.question.scope.tenant
         try:
             async with asyncio.timeout(SAVE_SECONDS):
@@ -56,6 +59,7 @@ class Receipts:
                     "question": storable(answer.question.text),
                     "documents": documents_of(answer),
                     "receipt": storable_json(receipt_of(answer, self._configuration)),
+                    "owner": owner,
                 }
                 await self._store.of(tenant).fetch(sql.KEEP, values)
         except Exception as error:  # noqa: BLE001  an answer is worth more than its receipt

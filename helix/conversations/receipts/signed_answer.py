@@ -35,7 +35,8 @@ _CITATION = (*_SPAN, "kind", "title", "source_url")
 async def signed_answer(library: Library, reference: str, settings: Settings) -> Json:
     """``{"proof": …, "signature": …}`` of an answer of the tenant.
 
-    ``reference`` is its id, or the SHA-256 of its text, for the latest of those that say just that.
+    ``reference`` is its id, or the SHA-256 of its text, for the latest of those of the library's
+    owner that say just that.
 
     Raises:
         NotFound, BadRequest: as read_receipt does.
@@ -60,7 +61,8 @@ async def signed_answer(library: Library, reference: str, settings: Settings) ->
 async def _id_of(library: Library, reference: str, days: int) -> str:
     if not _TEXT_HASH.fullmatch(reference):
         return reference
-    row = await library.data(sql.OF_TEXT, {"digest": reference, "days": days})
+    values = {"digest": reference, "owner": library.reach.owner, "days": days}
+    row = await library.data(sql.OF_TEXT, values)
     if row is None:
         raise no_answer("with this text", days)
     return str(row["id"])

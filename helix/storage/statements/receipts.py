@@ -9,16 +9,18 @@ from helix.storage.statements import compose
 # second attempt after a broken connection, which finds the row that the first one wrote.
 KEEP = """
 WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-INSERT INTO answers (tenant_id, id, question, document_ids, receipt, answer_sha256)
+INSERT INTO answers (tenant_id, id, question, document_ids, receipt, answer_sha256, owner)
 SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb,
-    %(receipt)s::jsonb ->> 'answer_sha256' FROM soon
+    %(receipt)s::jsonb ->> 'answer_sha256', %(owner)s FROM soon
 ON CONFLICT DO NOTHING RETURNING 1
 """
 
-# The latest, for the stream of GET /ask has no id, and to ask again may give the same words.
+# The latest, for the stream of GET /ask has no id, and to ask again may give the same words. One's
+# own alone: anybody knows the text of a refusal, and would be told what somebody else had asked.
 OF_TEXT = """
 SELECT id FROM answers WHERE tenant_id = %(tenant)s AND answer_sha256 = %(digest)s
-    AND created_at > now() - make_interval(days => %(days)s) ORDER BY created_at DESC LIMIT 1
+    AND owner = %(owner)s AND created_at > now() - make_interval(days => %(days)s)
+ORDER BY created_at DESC LIMIT 1
 """
 
 # The words of a deleted document are not shown, whether or not they are out of the row yet.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import httpx
 import psycopg
 
+from helix.domain.contract import REFUSAL
 from helix.library.keys import create_key
 from helix.library.people.claims import access_of_identity
 from helix.library.spaces import Member, let_in, let_out
@@ -75,6 +78,27 @@ def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
         never = ada.request(method, f"/v1/conversations/never{path}")
         assert (told.status_code, told.text.replace(own, "never")) == (404, never.text)
     assert cat.get(f"/v1/conversations/{own}").json()["title"] == "Of Cat"
+
+
+def test_an_answer_is_found_by_its_text_by_whoever_asked_alone(accounts: Accounts) -> None:
+    ada, cat = accounts.signed_in("ada"), accounts.signed_in("cat")
+    with psycopg.connect(accounts.url, autocommit=True) as connection:
+        keys = [create_key(connection, "acme", spaces=each)[1] for each in (None, ["0"])]
+    programs = [accounts.browser(Authorization=f"Bearer {key}") for key in keys]
+    of_refusal = f"/v1/answers/{sha256(REFUSAL.encode()).hexdigest()}/proof"
+    question = "Is Ada to be dismissed?"
+    streamed = cat.get("/ask", params={"q": question})
+    told = cat.post("/v1/query", json={"question": question, "conversation_id": "asked"})
+    assert streamed.status_code == 200 and told.json()["answer"] == REFUSAL
+    for other in (ada, *programs):
+        found = other.get(of_refusal)
+        assert found.status_code == 404 and "dismissed" not in found.text
+    proof = cat.get(of_refusal).json()["proof"]
+    assert (proof["answer_id"], proof["question"]) == (told.json()["answer_id"], question)
+    for other in programs:
+        asked = other.get("/ask", params={"q": "What is the capital of Mongolia?"})
+        assert asked.status_code == 200
+        assert other.get(of_refusal).json()["proof"]["answer_id"] == asked.headers["X-Answer-Id"]
 
 
 def test_what_was_asked_before_accounts_is_the_owners_and_the_tenants_keys(
