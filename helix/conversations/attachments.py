@@ -13,13 +13,14 @@ from hashlib import sha256
 
 from psycopg.types.json import Jsonb
 
-from helix.conversations.conversation_rows import hold
+from helix.conversations.conversation_rows import delete, hold
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.documents import file_parts, get_file, remove_document
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.storage.statements import attachments as sql
+from helix.storage.transaction_settings import become
 
 MOST = 5
 """The most documents of one conversation."""
@@ -48,20 +49,23 @@ async def attach(library: Library, conversation_id: str, uploads: Sequence[Uploa
     """Store ``uploads`` for the conversation, and start the run that reads them.
 
     Raises:
-        NotFound: there is no such conversation.
+        NotFound: there is no such conversation, or not any more.
         BadRequest: it would have more than MOST documents.
     """
-    await library.change(partial(hold, tenant=library.tenant, conversation_id=conversation_id))
     space = space_of(library.tenant, conversation_id)
 
     def store(connection: Connected) -> UploadResult:
+        become(connection, space)
         known = {row[0] for row in connection.execute(sql.HASHES, (space,)).fetchall()}
         if len(known | {upload.content_hash for upload in uploads}) > MOST:
             raise BadRequest(f"a conversation takes {MOST} documents: remove one, or add to the"
                              " library what is to stay")  # fmt: skip
-        return store_uploads(connection, uploads, space)
+        stored = store_uploads(connection, uploads, space)
+        become(connection, library.tenant, library.reach)
+        hold(connection, library.tenant, conversation_id)  # last: whoever asks in it waits for that
+        return stored
 
-    return await library.of(space).change(store)
+    return await library.change(store)
 
 
 async def detach(library: Library, conversation_id: str, document_id: int) -> None:
@@ -70,20 +74,42 @@ async def detach(library: Library, conversation_id: str, document_id: int) -> No
     Raises:
         NotFound: the conversation has no such document.
     """
+    await library.change(partial(_detach, library, conversation_id, document_id))
+
+
+async def delete_with_documents(library: Library, conversation_id: str) -> None:
+    """Delete a conversation with its messages and documents: all of it, or nothing.
+
+    Raises:
+        NotFound: there is none.
+    """
     space = space_of(library.tenant, conversation_id)
-    await library.of(space).change(partial(remove_document, document_id=document_id, tenant=space))
+
+    def remove(connection: Connected) -> None:
+        hold(connection, library.tenant, conversation_id)  # what is being attached is in, or fails
+        become(connection, space)
+        documents = connection.execute(sql.HOLD_IDS, {"tenant": space}).fetchall()
+        become(connection, library.tenant, library.reach)
+        for row in documents:  # first: its messages tell whose receipts have words
+            _detach(library, conversation_id, row[0], connection)
+        delete(connection, library.tenant, conversation_id)
+
+    await library.change(remove)
+
+
+def _detach(
+    library: Library, conversation_id: str, document_id: int, connection: Connected
+) -> None:
+    """``detach`` inside the caller's transaction."""
+    space = space_of(library.tenant, conversation_id)
+    become(connection, space)
+    remove_document(connection, document_id, space)
+    become(connection, library.tenant, library.reach)
     values = {
         "tenant": library.tenant, "id": conversation_id, "document": document_id,
         "cited": Jsonb([{"document_id": document_id}]),
     }  # fmt: skip
-    await library.change(lambda connection: connection.execute(sql.FORGET, values))
-
-
-async def detach_all(library: Library, conversation_id: str) -> None:
-    """Delete the documents of a conversation that is about to be deleted, as ``detach``."""
-    space = library.of(space_of(library.tenant, conversation_id))
-    for row in await space.all_data(sql.IDS, {}):
-        await detach(library, conversation_id, row["id"])
+    connection.execute(sql.FORGET, values)
 
 
 async def add_to_library(

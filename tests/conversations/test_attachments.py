@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from hashlib import sha256
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
-from helix.conversations.attachments import space_of
+from helix.conversations.attachments import attach, space_of
 from helix.conversations.receipts.erasure import erase_tenant
 from helix.domain.contract import REFUSAL
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest
+from helix.library.access import Library
+from helix.library.errors import NotFound
+from helix.library.uploads import Upload
 from helix.store import ChunkStore
 from tests.conversations.test_routes import ask, begun
 from tests.support.live_server import end_run
@@ -119,6 +124,31 @@ def test_deleting_the_conversation_takes_their_words_out_of_receipts(
     assert "observatory" in client.get(address).text
     assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
     assert "observatory" not in client.get(address).text
+
+
+async def test_what_is_attached_while_the_conversation_is_deleted_goes_too(
+    client: httpx.Client, store: ChunkStore
+) -> None:
+    conversation = begun(client)
+    deleted: list[int] = []
+
+    def delete() -> None:
+        deleted.append(client.delete(f"/v1/conversations/{conversation}").status_code)
+
+    deleting = threading.Thread(target=delete)
+
+    def data() -> bytes:
+        deleting.start()
+        deleting.join()  # between the look at the conversation and the document's transaction's end
+        return SECRET.encode()
+
+    upload = Upload("late.txt", "text", len(SECRET), sha256(SECRET.encode()).hexdigest(), data)
+    with pytest.raises(NotFound):
+        await attach(Library(store.of("default")), conversation, [upload])
+    assert deleted == [204]
+    begun(client, id=conversation)  # by somebody else, who is shown nothing of it
+    listed = client.get(f"/v1/conversations/{conversation}/attachments").json()["documents"]
+    assert listed == []
 
 
 def test_taking_one_away_takes_it_out_of_what_a_refusal_shows(

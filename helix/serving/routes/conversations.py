@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.conversations.attachments import detach_all
-from helix.conversations.conversation_rows import change, create, delete
+from helix.conversations.attachments import delete_with_documents
+from helix.conversations.conversation_rows import change, create
 from helix.conversations.names import checked_id, new_id
 from helix.conversations.transfer import (
     export_json,
@@ -223,10 +222,7 @@ async def change_conversation(
 @router.delete("/conversations/{conversation_id}", summary="Delete a conversation", status_code=204)
 async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Response:
     """Delete it with all its messages; an answer that is under way in it is stopped."""
-    library = caller.library
-    await get_conversation(library, conversation_id)  # its documents are found by its id alone
-    await detach_all(library, conversation_id)  # first: its messages tell whose receipts have words
-    await library.change(partial(delete, tenant=library.tenant, conversation_id=conversation_id))
+    await delete_with_documents(caller.library, conversation_id)
     return Response(status_code=204)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 # Asked of each question of a conversation: most have no document of their own.
 ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
 
-# Of the conversation's own space, which is a tenant of its own.
-IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id"
+# Of the conversation's own space, which is a tenant of its own. One that is being taken away is not
+# listed when that is done.
+HOLD_IDS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s ORDER BY id FOR UPDATE"
 
 # The same bytes again are the document that is there.
 HASHES = "SELECT content_hash FROM documents WHERE tenant_id = %s"
