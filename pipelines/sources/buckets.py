@@ -12,6 +12,7 @@ from obstore.exceptions import BaseError, NotFoundError, PermissionDeniedError, 
 from obstore.store import from_url
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
+from pipelines.sources.guarded_proxy import GuardedProxy
 
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "s3": {
@@ -54,12 +55,18 @@ def open_source(
         config.setdefault("skip_signature", not given.get("key"))
     endpoint = config.get(_NAMES[scheme]["endpoint"], "")
     limits = {**_LIMITS, "allow_http": str(endpoint).startswith("http://")}
+    allowed = options.get("allow_hosts")
+    proxy = None if allowed is None else GuardedProxy(allowed)
+    if proxy:  # one connection a request: it would be looked at once
+        limits |= {"proxy_url": proxy.url, "pool_max_idle_per_host": "0"}
     opened: Any = from_url  # each cloud has types of its own
     try:
         store = opened(address, config=config, client_options=limits, retry_config=_RETRIES)
     except (BaseError, ValueError) as error:
+        if proxy:
+            proxy.close()
         raise SourceError(f"{address} cannot be opened: {error}") from None
-    return BucketSource(store, address)
+    return BucketSource(store, address, proxy)
 
 
 def _own_address(scheme: str, given: Mapping[str, Any]) -> str:
@@ -74,9 +81,10 @@ def _own_address(scheme: str, given: Mapping[str, Any]) -> str:
 class BucketSource:
     """The objects of a bucket; keys are their names below the prefix."""
 
-    def __init__(self, store: Any, address: str) -> None:
+    def __init__(self, store: Any, address: str, proxy: GuardedProxy | None = None) -> None:
         self._store = store
         self._address = address
+        self._proxy = proxy
 
     def entries(self) -> Iterator[Entry]:
         """The objects, of which a listing tells all that is compared."""
@@ -120,6 +128,8 @@ class BucketSource:
 
     def _told(self, error: Exception) -> str:
         """The failure in plain words; obstore's text is the server's answer, key id and all."""
+        if self._proxy and self._proxy.refused:
+            return f"{self._address} is not read: {self._proxy.refused}"
         missing = isinstance(error, (FileNotFoundError, NotFoundError))
         if missing or "status code: 404" in str(error):
             return f"there is no bucket {self._address}"
@@ -129,4 +139,6 @@ class BucketSource:
         return f"{self._address} does not answer: check its endpoint, its region and the network"
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close the way there."""
+        if self._proxy:
+            self._proxy.close()

@@ -14,13 +14,14 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from helix.domain.source_kinds import SCP_ADDRESS
 from pipelines.sources.base import SourceBusy, SourceError
-from pipelines.sources.peers import check_peer
+from pipelines.sources.peers import checked_addresses, plain_host
 
 _SECONDS = 900.0
+_PORTS = {"https": 443, "http": 80}
 _NO = {
     "core.hooksPath": os.devnull, "core.fsmonitor": "false", "credential.helper": "",
     "http.followRedirects": "false", "gc.autoDetach": "false", "protocol.ext.allow": "never",
@@ -63,14 +64,22 @@ class Git:
         is_url = "://" in address
         host = parts.hostname if is_url else (scp[2] if scp else None)
         if host and allow_hosts is not None:
-            secure = 443 if parts.scheme == "https" else 80
-            port = (parts.port or secure) if is_url else 22
-            pinned = _checked_address(host, allow_hosts)
             if is_url and parts.scheme in ("http", "https"):
-                shown = f"[{pinned}]" if ":" in pinned else pinned
-                self._config["http.curloptResolve"] = f"{host}:{port}:{shown}"
+                return self._resolved(parts, allow_hosts)
+            pinned = checked_addresses(host, allow_hosts)[0]
             self._ssh += ["-o", f"HostName={pinned}", "-o", f"HostKeyAlias={host}"]
         return address
+
+    def _resolved(self, parts: SplitResult, allow_hosts: Collection[str]) -> str:
+        """The address with its host as curl names it, which looks that up nowhere but here."""
+        host = plain_host(parts.hostname or "")
+        pinned = checked_addresses(host, allow_hosts)[0]
+        shown, named = (f"[{each}]" if ":" in each else each for each in (pinned, host))
+        port = parts.port or _PORTS[parts.scheme]
+        self._config["http.curloptResolve"] = f"{host}:{port}:{shown}"
+        user, at, _ = parts.netloc.rpartition("@")
+        behind = f":{parts.port}" if parts.port else ""
+        return urlunsplit(parts._replace(netloc=f"{user}{at}{named}{behind}"))
 
     def _authorise(self, secrets: Mapping[str, str], options: Mapping[str, object]) -> None:
         if token := secrets.get("token"):
@@ -132,17 +141,6 @@ class Git:
 def new_home() -> tempfile.TemporaryDirectory[str]:
     """A folder for the keys of one sync, which nobody else may read."""
     return tempfile.TemporaryDirectory(prefix="helix-git-")
-
-
-def _checked_address(host: str, allow_hosts: Collection[str]) -> str:
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise SourceError(f"there is no host {host}") from None
-    addresses = [str(entry[4][0]) for entry in found]
-    for address in addresses:
-        check_peer(address, host, allow_hosts)
-    return addresses[0]
 
 
 _TOLD = (

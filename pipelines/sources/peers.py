@@ -5,6 +5,7 @@ A name that was public when a source was looked at may lead into the network at 
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ import httpx
 
 from pipelines.crawler.addresses import literal
 from pipelines.crawler.guard import refusal_reason
+from pipelines.crawler.urls import BadUrl, normal_host
 from pipelines.sources.base import SourceError
 
 
@@ -28,6 +30,34 @@ def check_peer(address: str, host: str, allow_hosts: Collection[str] | None) -> 
     why = refusal_reason(address, host.lower() in named, is_name=literal(host) is None)
     if why:
         raise SourceError(f"the address of {host} is {why}: allow it with HELIX_ALLOW_HOSTS={host}")
+
+
+def plain_host(host: str) -> str:
+    """``host`` as every program spells it, in ASCII: programs disagree on what ``faß.example`` is.
+
+    Raises:
+        SourceError: it is neither a name nor an address.
+    """
+    try:
+        return normal_host(host)
+    except BadUrl:
+        raise SourceError(f"there is no host {host}") from None
+
+
+def checked_addresses(host: str, allow_hosts: Collection[str]) -> list[str]:
+    """The addresses of ``host``, each of which may be connected to.
+
+    Raises:
+        SourceError: there is none, or one is private, and ``host`` is not among those allowed.
+    """
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise SourceError(f"there is no host {host}") from None
+    addresses = [str(entry[4][0]) for entry in found]
+    for address in addresses:
+        check_peer(address, host, allow_hosts)
+    return list(dict.fromkeys(addresses))
 
 
 class _CheckedBackend(httpcore.SyncBackend):

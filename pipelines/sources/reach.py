@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,9 +14,14 @@ from helix.settings import Settings
 from pipelines.crawler.addresses import literal
 from pipelines.crawler.guard import refusal_reason
 from pipelines.sources.base import SourceError
+from pipelines.sources.peers import plain_host
 
 _BUCKETS = frozenset(("s3", "gs", "gcs", "az", "abfs", "abfss", "dropbox"))
 """Schemes whose host is a bucket of a service that is everybody's."""
+
+
+_AMBIGUOUS = re.compile(r"[\\\s]")
+"""Browsers, and what reads addresses as they do, take a backslash for a slash."""
 
 
 def check_reach(source: Source, settings: Settings) -> None:
@@ -59,16 +65,24 @@ def _check_reader(address: str, allowed: Sequence[str]) -> None:
 
 
 def hosts_in(text: str) -> Iterator[str]:
-    """The hosts that an address names: of a URL, or as ``git@host:path``."""
+    """The hosts that an address names: of a URL, or as ``git@host:path``.
+
+    Raises:
+        SourceError: it is a URL whose host is another for programs that read it otherwise.
+    """
+    if "://" not in text:
+        if match := SCP_ADDRESS.fullmatch(text):
+            yield match[2]
+        return
     try:
         parts = urlsplit(text)
-        host = parts.hostname if parts.scheme not in ("", "file", *_BUCKETS) else None
+        host = parts.hostname
     except ValueError:
-        host = None
-    if host:
+        raise SourceError(f"there is no host in {text}") from None
+    if parts.scheme not in ("", "file", *_BUCKETS):
+        if not host or _AMBIGUOUS.search(parts.netloc):
+            raise SourceError(f"there is no host in {text}, or not for every program the same")
         yield host
-    elif "://" not in text and (match := SCP_ADDRESS.fullmatch(text)):
-        yield match[2]
 
 
 def _scheme(address: str) -> str:
@@ -78,13 +92,14 @@ def _scheme(address: str) -> str:
 def _check_host(host: str, allowed: Sequence[str]) -> None:
     named = {name.lower().strip("[]") for name in allowed}
     named |= {name.lower().rpartition(":")[0].strip("[]") for name in allowed}
+    plain = plain_host(host)
     try:
-        spelled = literal(host.lower())
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        spelled = literal(plain)
+        found = socket.getaddrinfo(plain, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, ValueError):
         raise SourceError(f"there is no host {host}") from None
     for address in {str(entry[4][0]) for entry in found}:
-        why = refusal_reason(address, host.lower() in named, is_name=spelled is None)
+        why = refusal_reason(address, bool(named & {host.lower(), plain}), is_name=spelled is None)
         if why:
             raise SourceError(
                 f"the address of {host} is {why}: allow it with HELIX_ALLOW_HOSTS={host}, or add"

@@ -50,7 +50,7 @@ def _spellings(secrets: Mapping[str, str]) -> set[str]:
     return found
 
 
-def told_plainly(error: Exception, secrets: Mapping[str, str]) -> SourceError:
+def told_plainly(error: BaseException, secrets: Mapping[str, str]) -> SourceError:
     """``error``, of whatever library, as a source's own; a busy server's as SourceBusy."""
     text = redacted(str(error) or type(error).__name__, secrets)
     if isinstance(error, SourceBusy):
@@ -72,6 +72,11 @@ def redacting(connector: Connector, secrets: Mapping[str, str]) -> Connector:
     return kind(connector, secrets)
 
 
+def _is_failure(error: BaseException) -> bool:
+    """True of an error, a library's in Rust that panics too: no ``except Exception`` has that."""
+    return isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
+
+
 class _Plainly:
     """A connector around another."""
 
@@ -82,7 +87,9 @@ class _Plainly:
     def _call(self, call: Callable[[], T]) -> T:
         try:
             return call()
-        except Exception as error:  # noqa: BLE001 - a library's, whose text may hold a secret
+        except BaseException as error:
+            if not _is_failure(error):
+                raise
             raise told_plainly(error, self._secrets) from None
 
     def entries(self) -> Iterator[Entry]:

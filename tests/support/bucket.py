@@ -75,6 +75,33 @@ def refusing() -> Iterator[str]:
 
 
 @contextmanager
+def leading_to(address: str) -> Iterator[str]:
+    """The address of a server whose buckets have one object, which is read at ``address``."""
+
+    class Leading(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            listing = _LISTING if "list-type" in self.path else b""
+            self.send_response(200 if listing else 302)
+            self.send_header("Location", address)
+            self.send_header("Content-Length", str(len(listing)))
+            self.end_headers()
+            self.wfile.write(listing)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    with loopback(Leading) as led:
+        yield led
+
+
+_LISTING = (
+    b"<ListBucketResult><Name>b</Name><IsTruncated>false</IsTruncated><Contents><Key>a.md</Key>"
+    b'<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"e"</ETag><Size>2</Size>'
+    b"</Contents></ListBucketResult>"
+)
+
+
+@contextmanager
 def refusing_after(server: str, requests: int) -> Iterator[str]:
     """The address of one that hands so many requests on to ``server``, and refuses the others."""
 

@@ -12,7 +12,7 @@ import pytest
 from pipelines.sources import buckets
 from pipelines.sources.base import Connector, EntryGone, SourceError
 from pipelines.sources.kinds import open_source
-from tests.support.bucket import bucket, refusing, refusing_after
+from tests.support.bucket import bucket, leading_to, refusing, refusing_after
 from tests.support.known_entries import synced, unchanged
 
 
@@ -106,6 +106,27 @@ def test_a_bucket_that_refuses_or_is_away_lists_nothing_as_gone(address: str) ->
 def test_an_address_that_is_no_bucket_is_told(address: str) -> None:
     with pytest.raises(SourceError):
         list(open_source("bucket", address, {"endpoint": "http://127.0.0.1:9"}, {}).entries())
+
+
+def test_no_server_leads_a_strangers_bucket_into_the_network(address: str) -> None:
+    inside = f"{os.environ['AWS_ENDPOINT_URL']}/{address.removeprefix('s3://')}/docs/one.md"
+    with leading_to(inside) as led:
+        source = opened("s3://b", endpoint=led.replace("127.0.0.1", "localhost"),
+                        allow_hosts=["localhost"])  # fmt: skip
+        (entry,) = synced(source).values()
+        with pytest.raises(SourceError, match=r"address of 127\.0\.0\.1 is loopback"):
+            source.read(entry)
+        source.close()
+    source = opened(f"{address}/docs", allow_hosts=["127.0.0.1"])
+    found = synced(source)
+    assert [source.read(found[name]) for name in ("one.md", "deep/two.md")] == [b"One.", b"Two."]
+    source.close()
+
+
+@pytest.mark.parametrize("endpoint", ["http:///127.0.0.1:9", "http://a b"])
+def test_an_endpoint_that_makes_obstore_panic_is_told(address: str, endpoint: str) -> None:
+    with pytest.raises(SourceError, match="PanicException"):
+        list(opened(address, endpoint=endpoint).entries())
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,17 @@ def test_what_names_no_host_that_there_is_is_refused(address: str) -> None:
         _check(_source(address))
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["http:///127.0.0.1/x", "http://127.0.0.1:9\\@example.com/", "http://127.0.0.1 @example.com/",
+     "https://[::1/x"],
+)  # fmt: skip
+def test_a_host_that_is_another_for_other_programs_is_refused(address: str) -> None:
+    for source in (_source(address), _source("s3://bucket", options={"endpoint": address})):
+        with pytest.raises(SourceError, match="there is no host"):
+            _check(source)
+
+
 @pytest.mark.parametrize("address", ["/etc", "../etc", "file:///etc"])
 def test_a_folder_is_one_of_those_that_are_allowed(tmp_path: Path, address: str) -> None:
     with pytest.raises(SourceError, match="HELIX_SOURCE_FOLDERS"):

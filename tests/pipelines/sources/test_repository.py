@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -193,6 +194,24 @@ def test_what_is_no_repository_is_one_line_and_runs_nothing(address: str, tmp_pa
         opened(address)
     assert "\n" not in str(told.value)
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_name_that_is_not_ascii_leads_where_it_was_checked(
+    served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``faß.example`` is ``fass.example`` for Python, and looked up as another by curl."""
+    real = socket.getaddrinfo
+
+    def here(host: str, *others: Any, **more: Any) -> Any:
+        return real("127.0.0.1" if "example" in host else host, *others, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", here)
+    address = served.replace("127.0.0.1", "faß.example")
+    with pytest.raises(SourceError, match="is loopback"):
+        opened(address, {"token": "hunter2"}, allow_hosts=["fass.example"])
+    source = opened(address, {"token": "hunter2"}, allow_hosts=["xn--fa-hia.example"])
+    assert len(read(source)) == 2
+    source.close()
 
 
 def test_a_file_of_this_machine_is_none_of_a_stranger(made: Made) -> None:
