@@ -158,7 +158,8 @@ def change_source(
     """Change the columns ``given``; 0 as ``every_seconds``: it is synced when asked to.
 
     Other spaces and tags are its documents' at once, the rest with the next sync. A source whose
-    address or options are changed is trusted no more, unless whoever changes them is.
+    address or options are changed is trusted no more, unless whoever changes them is, who alone
+    leads the secrets that are stored to another place.
 
     Raises:
         BadRequest, Conflict, NotFound: as ``add_source``, and where there is none of this id.
@@ -168,6 +169,12 @@ def change_source(
     source = load_source(connection, tenant, source_id)
     values = dict.fromkeys(_GIVEN) | checked_source({"kind": source.kind, **given})
     values["trusted"] = trusted or not {"address", "options", "secrets"} & given.keys()
+    led = any(values[name] not in (None, getattr(source, name)) for name in ("address", "options"))
+    if led and not trusted and source.secrets is not None and values["secrets"] is None:
+        raise BadRequest(
+            "secrets of this source go to its address alone: send them with another address or"
+            " other options"
+        )
     _check_spaces(connection, tenant, values["spaces"])
     try:
         connection.execute(sql.CHANGE, _bound(values) | {"tenant": tenant, "id": source_id})

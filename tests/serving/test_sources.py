@@ -111,6 +111,25 @@ def test_a_trusted_source_that_is_led_elsewhere_is_trusted_no_more(
     assert rows(durable_database_url, "SELECT trusted FROM sources") == [(False,)]
 
 
+def test_its_secrets_are_led_nowhere_else(
+    durable_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HELIX_SECRETS_KEY", "5" * 64)
+    place = {"address": "https://git.example.com/team/notes.git", "options": {"branch": "main"}}
+    asked = {"name": "Notes", "kind": "git", **place, "secrets": {"token": "tok-1"}}
+    with live(durable_database_url) as client:
+        made = client.post("/v1/sources", json={**asked, "paused": True}).json()
+        path, stored = f"/v1/sources/{made['id']}", "SELECT address, options, secrets FROM sources"
+        before = rows(durable_database_url, stored)
+        for change in ({"address": "https://elsewhere.example/x.git"}, {"options": {"user": "x"}}):
+            answer = client.patch(path, json=change)
+            assert answer.status_code == 400 and "to its address alone" in answer.json()["error"]
+        assert rows(durable_database_url, stored) == before
+        assert client.patch(path, json={**place, "tags": ["a"]}).status_code == 200
+        moved = {"address": "https://elsewhere.example/x.git", "secrets": {"token": "tok-2"}}
+        assert client.patch(path, json=moved).json()["address"] == moved["address"]
+
+
 def test_a_source_is_paused_and_left(
     client: httpx.Client, durable_database_url: str, shared: Path
 ) -> None:
