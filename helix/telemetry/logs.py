@@ -28,11 +28,6 @@ _LONGEST_CHAIN = 10
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def _with_request_id(record: logging.LogRecord) -> bool:
-    record.request_id = request_id.get()
-    return True
-
-
 def _is_of_others(record: logging.LogRecord) -> bool:
     """True if another library logs: our own loggers have handlers besides the root logger's."""
     return record.name.partition(".")[0] not in _OURS
@@ -56,6 +51,7 @@ class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # another handler may have cached a traceback there, with the error's message
         record.exc_text = None
+        record.request_id = request_id.get()
         return super().format(record)
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's own name
@@ -84,18 +80,20 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logging(level: str, log_format: LogFormat = "text") -> None:
-    """Send the `helix` and `pipelines` loggers to standard error at ``level``.
+    """Send the `helix` and `pipelines` loggers to standard error at ``level``, others' warnings too.
 
     A handler that other code gave them stays, and ours is not added. Called again, it changes
-    level and format. As JSON, lines of libraries and of the HTTP server are JSON too.
+    level and format. As JSON, lines of the HTTP server are JSON too. The root logger has a handler
+    in either format: a library's ``basicConfig`` (that of the MCP SDK, by its first request) would
+    repeat each line there in another form, with tracebacks that quote questions.
     """
     formatter = JsonFormatter() if log_format == "json" else _Text()
     for name in _OURS:
         logger = logging.getLogger(name)
         logger.setLevel(level.upper())
-        _set_handler(logger, formatter, _with_request_id)
+        _set_handler(logger, formatter)
+    _set_handler(logging.getLogger(), formatter, _is_of_others)
     if log_format == "json":
-        _set_handler(logging.getLogger(), formatter, _is_of_others)
         for handler in logging.getLogger("uvicorn").handlers:
             handler.setFormatter(formatter)
 
@@ -103,7 +101,7 @@ def configure_logging(level: str, log_format: LogFormat = "text") -> None:
 def _set_handler(
     logger: logging.Logger,
     formatter: logging.Formatter,
-    line_filter: Callable[[logging.LogRecord], bool],
+    line_filter: Callable[[logging.LogRecord], bool] = lambda _: True,
 ) -> None:
     ours = [old for old in logger.handlers if isinstance(old, _StandardError)]
     for old in ours:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from helix.protocols.mcp_server import build_server
 from helix.store import ChunkStore
 from helix.telemetry.logs import LogFormat, configure_logging, frames_of, request_id
 from helix.telemetry.tracing import request_span
@@ -110,6 +111,19 @@ def test_text_stays_as_it_was_and_the_level_can_change(capsys: pytest.CaptureFix
     logging.getLogger("pipelines.part").info("told")
     [line] = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"[-\d]+ [\d:]+,\d{3} INFO pipelines\.part \[r-3\] told", line)
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_library_that_sets_up_logging_repeats_no_line(
+    log_format: LogFormat, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's, of this very call
+    configure_logging("info", log_format)
+    build_server()  # the MCP SDK calls basicConfig
+    logging.getLogger("helix.part").info("told once")
+    logging.getLogger("someone.elses").warning("a library's")
+    first, second = capsys.readouterr().err.splitlines()
+    assert "told once" in first and "a library's" in second and "someone.elses" in second
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
