@@ -36,8 +36,10 @@ def add_error_handlers(application: FastAPI) -> None:
 
     @application.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"])
-        return JSONResponse({"error": f"{where} is malformed"}, status_code=400)
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        line = _CONTROLS.sub(" ", f"{where}: {first['msg']}")  # a key of the body may be the place
+        return JSONResponse({"error": line}, status_code=400)
 
     @application.exception_handler(ClientDisconnect)
     async def disconnected(_: Request, __: ClientDisconnect) -> Response:

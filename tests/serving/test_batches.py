@@ -113,10 +113,10 @@ def test_one_run_reads_all_files_again_and_one_fetches_the_pages(
         ({"action": "label", "ids": [1], "add": [""]}, "a tag has 1 to 100 characters"),
         ({"action": "rename", "ids": [1, 2], "titles": ["a"]}, "2 ids and 1 titles"),
         ({"action": "rename", "ids": [1], "titles": [" "]}, "a title is empty"),
-        ({"action": "burn", "ids": [1]}, "malformed"),
-        ({"action": "delete", "ids": ["1"]}, "malformed"),
-        ({"action": "delete", "ids": [2**63]}, "malformed"),
-        ({"action": "delete", "ids": [1], "all": True}, "malformed"),
+        ({"action": "burn", "ids": [1]}, "body.action: Input should be 'delete', "),
+        ({"action": "delete", "ids": ["1"]}, "body.ids.0: Input should be a valid integer"),
+        ({"action": "delete", "ids": [2**63]}, "body.ids.0: Input should be less than"),
+        ({"action": "delete", "ids": [1], "all": True}, "body.all: Extra inputs are not permitted"),
     ],
 )
 def test_a_request_that_makes_no_sense_does_nothing(

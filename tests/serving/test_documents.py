@@ -119,6 +119,27 @@ def test_a_document_is_given_with_text_that_its_chunks_are_slices_of(
 
 
 @pytest.mark.parametrize(
+    ("path", "told"),
+    [("documents?limit=201", "query.limit: Input should be less than or equal to 200"),
+     ("documents?status=x", "query.status: Input should be 'processing', 'ready' or 'failed'"),
+     ("documents/abc", "path.document_id: Input should be a valid integer, unable to parse"
+      " string as an integer"),
+     ("search", "query.q: Field required")],
+)  # fmt: skip
+def test_a_malformed_value_is_told_with_what_it_may_be(
+    client: httpx.Client, path: str, told: str
+) -> None:
+    response = client.get(f"/v1/{path}")
+    assert (response.status_code, response.json()) == (400, {"error": told})
+
+
+def test_an_unknown_key_is_told_on_one_line(client: httpx.Client) -> None:
+    response = client.patch("/v1/documents/1", json={"ti\ntel": "T"})
+    assert response.status_code == 400
+    assert response.json() == {"error": "body.ti tel: Extra inputs are not permitted"}
+
+
+@pytest.mark.parametrize(
     "path", ["documents/987654", "documents/99999999999999999999", "chunks/987654",
              "documents/987654/file"],
 )  # fmt: skip
