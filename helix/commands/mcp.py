@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import sys
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -59,8 +59,9 @@ async def _serve(settings: Settings, tenant: str) -> None:
 
 def _stanza(kind: str, tenant: str, settings: Settings) -> str:
     """The text for a client's settings; a key is named by its variable, never printed."""
-    command = shutil.which("helix") or sys.argv[0]
-    arguments = ["mcp"] if tenant == DEFAULT_TENANT else ["mcp", "--tenant", tenant]
+    command, *arguments = [*_this_helix(), "mcp"]
+    if tenant != DEFAULT_TENANT:
+        arguments += ["--tenant", tenant]
     local = {"command": command, "args": arguments}
     url = f"{(settings.url or _LOCAL).rstrip('/')}/mcp"
     if kind == "claude":
@@ -72,6 +73,12 @@ def _stanza(kind: str, tenant: str, settings: Settings) -> str:
         headers = {"Authorization": "Bearer ${HELIX_API_KEY}"}
         return _json({"mcpServers": {"helix": {"type": "http", "url": url, "headers": headers}}})
     return _json({"mcpServers": {"helix": local}})
+
+
+def _this_helix() -> list[str]:
+    """The command line of this installation, which works from any folder and with any PATH."""
+    script = Path(sys.executable).with_name("helix")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "helix"]
 
 
 def _json(payload: dict[str, Any]) -> str:

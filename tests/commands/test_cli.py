@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import psycopg
@@ -42,6 +45,22 @@ def test_ask_streams_an_answer_and_lists_its_citations(seeded: dict[str, str]) -
 def test_ask_refuses_what_is_not_there(seeded: dict[str, str]) -> None:
     done = run("-m", "helix.cli", "ask", "What is the capital of Mongolia?", **seeded)
     assert (done.returncode, done.stdout) == (0, f"{REFUSAL}\n")
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_command_for_a_client_of_mcp_starts_this_helix_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, beside: bool
+) -> None:
+    monkeypatch.setattr(sys, "argv", [".venv/bin/helix"])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
+    if beside:
+        (tmp_path / "helix").touch()
+    done = helix("mcp", "--print-config", "stdio", "--tenant", "acme", **OFFLINE,
+                 DATABASE_URL="embedded", PATH=str(tmp_path))  # fmt: skip
+    told = json.loads(done.stdout)["mcpServers"]["helix"]
+    python = [str(tmp_path / "python3"), "-m", "helix"]
+    command = [str(tmp_path / "helix")] if beside else python
+    assert [told["command"], *told["args"]] == [*command, "mcp", "--tenant", "acme"]
 
 
 @pytest.mark.parametrize("question", ["", "  ", "x" * 5000])
