@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _NULL = "tag:yaml.org,2002:null"
 _TITLE = "title"
+_LINES_ABOVE = 2
+"""From a line of the block, counted from 0, to that of the file: the block begins below `---`."""
 
 
 def metadata_of(block: str) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -19,14 +21,16 @@ def metadata_of(block: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 
     The title is none: it is the document's. A scalar without quotes is what it looks like, by the
     rules of every other way in (YAML 1.1 would make 0123 the number 83). A block that is no YAML
-    has none.
+    has none, which is told: filters would miss the document without a word otherwise.
     """
     import yaml  # few files have front matter
 
     try:
         root = yaml.compose(block, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}, ()
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f": see line {mark.line + _LINES_ABOVE}" if mark else ""
+        return {}, (f"front matter: it is no YAML, so none of its keys is taken{line}",)
     found: dict[str, Any] = {}
     warnings = []
     for key, node in root.value if isinstance(root, yaml.MappingNode) else ():
@@ -37,6 +41,8 @@ def metadata_of(block: str) -> tuple[dict[str, Any], tuple[str, ...]]:
                 found |= checked_metadata({key.value: value})
         except BadRequest as error:
             warnings.append(f"front matter: {error}")
+    if len(found) > MOST_KEYS:
+        warnings.append(f"front matter: it has {len(found)} keys; the first {MOST_KEYS} are taken")
     return dict(list(found.items())[:MOST_KEYS]), tuple(warnings)
 
 

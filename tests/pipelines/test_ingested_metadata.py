@@ -129,7 +129,21 @@ def test_front_matter_is_read_as_it_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "block", ["- a\n- b", "a: [", "\t", "a: " + "[" * 2000, "*x", "&a [*a]: 1"]
-)
+    ("block", "line"),
+    [("a: [", 2), ("b: 1\na: \t[x", 3), ("team: legal: tax\nyear: 2024", 2), ("*x", None),
+     ("a: " + "[" * 2000, None)],
+)  # fmt: skip
+def test_a_block_that_is_no_yaml_has_no_metadata_and_says_so(block: str, line: int | None) -> None:
+    found, [warning] = metadata_of(block)
+    assert found == {} and warning.startswith("front matter: it is no YAML")
+    assert line is None or warning.endswith(f": see line {line}")
+
+
+@pytest.mark.parametrize("block", ["- a\n- b", "", "Only words.", "&a [*a]: 1"])
 def test_a_block_that_is_no_mapping_has_no_metadata(block: str) -> None:
-    assert metadata_of(block) == ({}, ())
+    assert metadata_of(block)[0] == {}
+
+
+def test_keys_beyond_the_most_are_told() -> None:
+    found, [warning] = metadata_of("".join(f"k{n}: {n}\n" for n in range(70)))
+    assert len(found) == 64 and "it has 70 keys; the first 64 are taken" in warning
