@@ -53,7 +53,9 @@ def crawl(
         configure_logging("warning")
         from pipelines.runs.foreground import start_and_follow  # the durable engine takes a second
 
-        wanted = checked.to_dict() | tags_option(tag) | metadata_option(meta)
+        # with the hosts of this terminal's settings: a server's worker may carry the run out
+        allowed = checked.allowing(settings.allow_hosts)
+        wanted = allowed.to_dict() | tags_option(tag) | metadata_option(meta)
         failed = start_and_follow(settings, "crawl", wanted, detach, tenant_name(tenant))
     if failed:
         raise typer.Exit(1)

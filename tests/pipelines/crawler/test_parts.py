@@ -18,6 +18,7 @@ from pipelines.crawler.fetch import Pace
 from pipelines.crawler.links import find_links, robots_directives
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.urls import BadUrl, Site, identity, normalise
+from pipelines.runs import foreground
 
 
 @pytest.mark.parametrize(
@@ -259,3 +260,21 @@ def test_the_command_says_what_is_wrong_in_one_line(arguments: list[str], reason
     assert result.exit_code == 1
     assert result.output.startswith(f"crawl: {reason}")
     assert result.output.count("\n") == 1
+
+
+def test_a_run_has_the_hosts_that_its_terminal_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever process carries it out: a server's worker may have other settings."""
+    for name, value in {
+        "DATABASE_URL": "embedded", "HELIX_EMBEDDER": "offline", "HELIX_LLM": "offline",
+        "HELIX_ALLOW_HOSTS": "wiki.example.lan",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    wanted: list[dict[str, object]] = []
+    monkeypatch.setattr(
+        foreground, "start_and_follow", lambda _, __, options, *rest: wanted.append(options)
+    )
+    cli = typer.Typer()
+    cli.command()(crawl)
+    done = CliRunner().invoke(cli, ["http://x.test/", "--allow-host", "a.test"])
+    assert done.exit_code == 0, done.output
+    assert wanted[0]["allow_hosts"] == ["a.test", "wiki.example.lan"]
