@@ -70,9 +70,13 @@ async def get_chunk(library: Library, chunk_id: int) -> Row:
 
 @dataclass(frozen=True)
 class OriginalFile:
-    """A document's file as it was uploaded: ``size`` bytes, stored under their SHA-256 in hex."""
+    """A document's file as it was uploaded: ``size`` bytes, stored under their SHA-256 in hex.
+
+    ``file_name`` is empty where none is known.
+    """
 
     source_uri: str
+    file_name: str
     media: str
     content_hash: str
     size: int

@@ -121,4 +121,5 @@ def _file(document: Row) -> NewFile:
         file_hash=document["file_hash"],
         keep_file=True,
         document_id=document["id"],
+        origin=document["origin"],
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg import Cursor
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from helix.domain.file_kinds import title_from_name
 from helix.domain.scope import Spaces
@@ -161,6 +162,7 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
         "title": upload.title or title_from_name(upload.name),
         "media": upload.media,
         "size": upload.size,
+        "origin": Jsonb({"name": upload.name}),  # a source_uri that was asked for has another
         **_spaces_of(upload),
     }
     failed = cursor.execute(sql.STORED, values).fetchone()  # a ready one would be known
@@ -179,7 +181,8 @@ def _announce(cursor: Cursor[Row], upload: Upload, run_id: int, tenant: str) -> 
     new = NewFile(
         source_uri=document["source_uri"], title=upload.title, media=upload.media,
         size=upload.size, content_hash=upload.content_hash, file_hash=upload.content_hash,
-        keep_file=True, document_id=document["id"], tags=upload.tags,
+        keep_file=True, document_id=document["id"], origin={"name": upload.name},
+        tags=upload.tags,
     )  # fmt: skip
     add_files(connection, run_id, [new])
     give_metadata(connection, tenant, document["source_uri"], upload.metadata)

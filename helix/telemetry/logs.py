@@ -80,7 +80,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logging(level: str, log_format: LogFormat = "text") -> None:
-    """Send the `helix` and `pipelines` loggers to standard error at ``level``, others' warnings too.
+    """Send what `helix` and `pipelines` log to standard error at ``level``, and others' warnings.
 
     A handler that other code gave them stays, and ours is not added. Called again, it changes
     level and format. As JSON, lines of the HTTP server are JSON too. The root logger has a handler

@@ -163,6 +163,13 @@ def test_the_file_comes_back_as_it_was(
         "attachment; filename*=UTF-8''a%20%27q%27%3B%20%C3%BC.html"
     )
     assert response.headers["x-content-type-options"] == "nosniff"
+    named = client.patch(f"/v1/documents/{document_id}", json={"file_name": "new.html"})
+    assert named.status_code == 200, named.text
+    renamed = client.get(f"/v1/documents/{document_id}/file").headers["content-disposition"]
+    assert renamed == "attachment; filename*=UTF-8''new.html"
+    coming = upload(client, b"Words.", "words.txt", source_uri="crm:deal/42").json()["documents"][0]
+    own = client.get(f"/v1/documents/{coming['id']}/file").headers["content-disposition"]
+    assert own == "attachment; filename*=UTF-8''words.txt"
 
 
 def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
@@ -174,7 +181,9 @@ def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
             return self.left.pop() if self.left else None
 
     async def read() -> None:
-        parts = documents.file_parts(Deleted(), documents.OriginalFile("s", "text", "hash", 2**21))
+        parts = documents.file_parts(
+            Deleted(), documents.OriginalFile("s", "", "text", "hash", 2**21)
+        )
         assert await anext(parts) == b"abc"
         with pytest.raises(NotFound):
             await anext(parts)

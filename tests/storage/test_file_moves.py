@@ -88,7 +88,7 @@ async def test_kept_files_are_moved_read_and_gone_with_their_documents(
         (document_id,) = (row[0] for row in rows(
             database_url, "SELECT id FROM documents WHERE tenant_id = %s", own.tenant))  # fmt: skip
         file = await get_file(library, document_id)
-        assert file == OriginalFile("one.pdf", "", file_hash, len(data))
+        assert file == OriginalFile("one.pdf", "one.pdf", "", file_hash, len(data))
         assert b"".join([part async for part in file_parts(library, file)]) == data
         assert await bytes_of_file(library, file_hash) == data
         with own.transaction() as connection:

@@ -109,7 +109,7 @@ async def file(
 ) -> Response:
     """The bytes as they were uploaded."""
     kept = await get_file(caller.library, document_id)
-    name = quote(kept.source_uri.rpartition("/")[2], safe="") or "file"
+    name = quote(kept.file_name or kept.source_uri.rpartition("/")[2], safe="") or "file"
     shown = inline and kept.media in SHOWN
     way = "inline" if shown else "attachment"
     media = media_of(kept.media)

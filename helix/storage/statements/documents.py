@@ -56,9 +56,11 @@ SELECT row_to_json(x) FROM (
     marks=_MARKS,
 )
 
-# What is needed to send the original; no row where its bytes are not kept.
+# What is needed to send the original; no row where its bytes are not kept. An upload that is not
+# read yet has the name that it came with.
 FILE = """
-SELECT d.source_uri, d.media, f.content_hash, f.size FROM documents d
+SELECT d.source_uri, coalesce(nullif(d.file_name, ''), d.origin ->> 'name', '') AS file_name,
+    d.media, f.content_hash, f.size FROM documents d
 JOIN files f ON f.tenant_id = d.tenant_id AND f.content_hash = d.file_hash
 WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 """

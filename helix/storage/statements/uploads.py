@@ -9,7 +9,7 @@ from helix.storage.statements import compose
 # already.
 AGAIN = compose(
     """
-SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status, d.spaces,
+SELECT d.id, d.source_uri, d.title, d.media, d.size, d.file_hash, d.status, d.spaces, d.origin,
        (SELECT f.run_id FROM run_files f JOIN runs r ON r.id = f.run_id
         WHERE f.document_id = d.id AND f.status IN {open} AND r.status IN {going}
         ORDER BY f.run_id DESC LIMIT 1) AS run_id,
@@ -79,9 +79,9 @@ WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s FOR UPDATE
 # A document that can be read stays as it is until its new version is written.
 ANNOUNCE = """
 INSERT INTO documents AS d (tenant_id, title, source_uri, content_hash, media, size, file_hash,
-                            tags, spaces, status)
+                            origin, tags, spaces, status)
 VALUES (%(tenant)s, %(title)s, %(source_uri)s, %(content_hash)s, %(media)s, %(size)s,
-        %(content_hash)s, coalesce(%(tags)s::text[], '{}'),
+        %(content_hash)s, %(origin)s, coalesce(%(tags)s::text[], '{}'),
         coalesce(%(spaces)s::bigint[], '{0}'), 'processing')
 ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     status = CASE WHEN d.status = 'ready' THEN d.status ELSE 'processing' END,
@@ -90,7 +90,8 @@ ON CONFLICT (tenant_id, source_uri) DO UPDATE SET
     content_hash = CASE WHEN d.status = 'ready' THEN d.content_hash ELSE excluded.content_hash END,
     media = CASE WHEN d.status = 'ready' THEN d.media ELSE excluded.media END,
     size = CASE WHEN d.status = 'ready' THEN d.size ELSE excluded.size END,
-    file_hash = CASE WHEN d.status = 'ready' THEN d.file_hash ELSE excluded.file_hash END
+    file_hash = CASE WHEN d.status = 'ready' THEN d.file_hash ELSE excluded.file_hash END,
+    origin = CASE WHEN d.status = 'ready' THEN d.origin ELSE excluded.origin END
 RETURNING id, title, source_uri, status
 """
 

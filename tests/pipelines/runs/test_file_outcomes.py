@@ -155,3 +155,20 @@ async def test_a_forced_run_reads_again_and_embeds_nothing(
     assert len(wire.received("embed")) == asked
     assert [row[0] for row in rows(database_url, CHUNKS)] == [row[0] for row in chunks]
     assert rows(database_url, BYTES) == [(one.content_hash,)], "the document keeps them"
+
+
+async def test_an_upload_has_the_name_that_it_came_with_whatever_its_source_uri(
+    database_url: str, connection: psycopg.Connection, wire: GeminiWire
+) -> None:
+    told = stored(database_url, upload("Crates hold lanterns.", "crate_list.txt", "crm:deal/42"))
+    document_id = told.documents[0]["id"]
+    named = "SELECT title, file_name FROM documents"
+    await carried_out(database_url)
+    assert rows(database_url, named) == [("Crate List", "crate_list.txt")]
+    with connection.transaction():
+        reread(connection, document_id, DEFAULT_TENANT)
+    await carried_out(database_url)
+    assert rows(database_url, named) == [("Crate List", "crate_list.txt")]
+    stored(database_url, upload("Crates hold lamps.", "lamps.txt", "crm:deal/42"))
+    await carried_out(database_url)
+    assert rows(database_url, named) == [("Lamps", "lamps.txt")]
