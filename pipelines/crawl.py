@@ -11,7 +11,7 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.crawler.options import DELAY_MS, CrawlOptions
-from pipelines.program import Detach, Metadata, Tags, Tenant, one_line_errors, run
+from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, Tenant, one_line_errors, run
 from pipelines.runs.run_identity import metadata_option, tags_option
 
 
@@ -47,7 +47,7 @@ def crawl(
         "files": files,
         "allow_hosts": allow_host or [],
     }
-    with one_line_errors("crawl"):
+    with one_line_errors("crawl", RUN_INTERRUPTED):
         checked = CrawlOptions.from_dict(options)
         settings = load_settings()
         configure_logging("warning")

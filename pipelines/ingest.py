@@ -15,7 +15,7 @@ from helix.errors import SettingsError
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.files.scan import scan
-from pipelines.program import Detach, Metadata, Tags, Tenant, one_line_errors, run
+from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, Tenant, one_line_errors, run
 from pipelines.runs.path_plan import FileHashes, nothing_to_do
 from pipelines.runs.run_identity import (
     metadata_option,
@@ -59,7 +59,7 @@ def ingest(
     read is named and the rest goes in; the exit status is then 1. Killed at any point, the same
     command goes on where it stopped. Needs DATABASE_URL and an embedder, as `helix doctor` checks.
     """
-    with one_line_errors("ingest", "what is stored stays, run it again to go on"):
+    with one_line_errors("ingest", RUN_INTERRUPTED):
         configure_logging("warning")
         if remote := named_server(server):
             failed = _sent(remote, paths, title, tag, meta, tenant, space, detach)

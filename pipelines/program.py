@@ -25,6 +25,11 @@ Tenant = Annotated[str, typer.Option(help="Whose documents they are.")]
 Detach = Annotated[
     bool, typer.Option("--detach", help="Print the run's id and leave it to a worker.")
 ]
+RUN_INTERRUPTED = (
+    "what is stored stays, run it again to go on; a worker goes on by itself, unless"
+    " `helix runs cancel` ends the run"
+)
+"""Ctrl-C ends the program that follows a run, which any worker of this machine takes up."""
 
 
 def run(command: Callable[..., None]) -> None:

@@ -27,7 +27,7 @@ from helix.library.sources import (
 )
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
-from pipelines.program import Detach, Metadata, Tags, one_line_errors
+from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, one_line_errors
 from pipelines.source_options import (
     Every,
     Exclude,
@@ -205,7 +205,7 @@ def sync(
     What is unchanged costs a listing. Documents whose file is gone are removed last, and only after
     a listing that ended whole; where many are gone at once they wait for --yes.
     """
-    with one_line_errors("source", "what is stored stays, run it again to go on"):
+    with one_line_errors("source", RUN_INTERRUPTED):
         configure_logging("warning")
         settings = load_settings()
         whose = tenant_name(tenant)

@@ -347,7 +347,8 @@ def test_an_interrupted_run_says_so_and_is_gone_on_with(
     assert run.stop(signal.SIGINT)
     assert run.process.returncode == 130
     *lines, last = run.errors.splitlines()
-    assert last == "ingest: interrupted; what is stored stays, run it again to go on"
+    assert last.startswith("ingest: interrupted; what is stored stays, run it again to go on; ")
+    assert last.endswith(" unless `helix runs cancel` ends the run")
     assert all(line.startswith("added ") for line in lines)
     assert len(stored(database_url)) >= len(lines)
     check_whole(database_url)
