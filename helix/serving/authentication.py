@@ -161,6 +161,15 @@ class Caller:
             raise OtherSpace(f"you may not put documents into {here}")
         return min(spaces)
 
+    def require_whole_key(self) -> None:
+        """Return where no key limits it to spaces: what is the tenant's is every space's.
+
+        Raises:
+            OtherSpace: its key does.
+        """
+        if self.spaces is not None and self.person_id is None:
+            raise OtherSpace("this is of the whole tenant, and your key is limited to spaces")
+
     def may_edit(self, space: int) -> bool:
         """True if it may change the documents of a space that it may read."""
         return self.edits is None or space in self.edits

@@ -105,6 +105,7 @@ async def reset(caller: CurrentCaller, name: str) -> Response:
 @router.post("/{name}/rollback", summary="Go back to a version of a prompt")
 async def rollback(caller: CurrentCaller, name: str, to: Version) -> Response:
     """Add a version with the text of an earlier one."""
+    caller.require_whole_key()
     library = caller.for_tenant(to.tenant_id).library
     await library.change(
         partial(
@@ -149,6 +150,7 @@ async def _tried(
 
 
 async def _written(caller: Caller, name: str, text: str | None, last: int | None) -> Response:
+    caller.require_whole_key()
     library = caller.library
     await library.change(
         partial(

@@ -46,6 +46,7 @@ async def change(caller: CurrentCaller, changed: SettingsChange) -> Response:
     if changed.model is not None:
         named(caller.services.choices, changed.model)
     caller = caller.for_tenant(changed.tenant_id)
+    caller.require_whole_key()
     library = caller.library
     await library.change(partial(choose_model, tenant=library.tenant, name=changed.model))
     caller.changed(f"model {changed.model}")

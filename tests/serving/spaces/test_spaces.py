@@ -90,6 +90,27 @@ def _documents(url: str) -> list[Any]:
         return connection.execute("SELECT to_jsonb(d) FROM documents d ORDER BY id").fetchall()
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/prompts/answering_style", {"text": "Say yes."}),
+        ("DELETE", "/v1/prompts/answering_style", None),
+        ("POST", "/v1/prompts/answering_style/rollback", {"version": 1}),
+        ("PATCH", "/v1/settings", {"model": None}),
+    ],
+)
+def test_a_key_of_some_spaces_changes_nothing_of_the_whole_tenant(
+    spaces: Spaces, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    assert spaces.send("all", "POST", "/v1/prompts/answering_style", json={"text": "Be brief."})
+    before = spaces.send("all", "GET", "/v1/prompts/answering_style").json()
+    for key in ("library", "board"):
+        told = spaces.send(key, method, path, json=body)
+        assert told.status_code == 403 and "whole tenant" in told.json()["error"]
+    assert spaces.send("all", "GET", "/v1/prompts/answering_style").json() == before
+    assert spaces.send("all", method, path, json=body).status_code == 200
+
+
 def test_lists_counts_and_answers_are_of_what_may_be_read(spaces: Spaces) -> None:
     for key, own, word in (
         ("all", {spaces.open.document, spaces.secret.document}, True),
