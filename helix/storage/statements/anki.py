@@ -5,5 +5,5 @@ from __future__ import annotations
 # A view of that name could run anything.
 NOTES_ARE = "SELECT type FROM sqlite_master WHERE name = 'notes'"
 
-# The fields of a note are one text, with a separator between them.
-FIELDS = "SELECT flds FROM notes ORDER BY id LIMIT ?"
+# The fields of a note are one text, with a separator between them. In SQLite any type may be there.
+FIELDS = "SELECT flds FROM notes WHERE typeof(flds) = 'text' ORDER BY id LIMIT ?"

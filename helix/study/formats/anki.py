@@ -11,9 +11,11 @@ import re
 import sqlite3
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape, unescape
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,10 @@ _DECKS_FROM = 1_500_000_000
 _TAG = re.compile(r"<[^>]{0,500}>")
 _COLLECTIONS = ("collection.anki21", "collection.anki2")
 _NEWER = "collection.anki21b"  # Zstandard; beside it the older ones say "update Anki"
+_DAMAGED = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, zlib.error, LZMAError
+)  # fmt: skip
+"""The errors that an archive gives, by how it is packed and where it is damaged."""
 _CARD = '<div class="front">{{Front}}</div>'
 _ANSWER = '{{FrontSide}}<hr id="answer">{{Back}}<div class="source">{{Source}}</div>'
 _STYLE = ".card { font-family: sans-serif; font-size: 20px; } .source { font-size: 13px; }"
@@ -100,7 +106,7 @@ def _collection(data: bytes) -> bytes:
                                  " it from Anki with “Support older Anki versions”")  # fmt: skip
             with package.open(names[0]) as file:
                 content = file.read(_MOST_BYTES + 1)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+    except _DAMAGED:
         raise BadRequest("this is no .apkg file") from None
     if len(content) > _MOST_BYTES:
         raise BadRequest(f"the collection is larger than {_MOST_BYTES // 2**20} MB unpacked")
