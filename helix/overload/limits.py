@@ -14,7 +14,7 @@ import math
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,8 @@ from helix.overload.usage import NOBODY, Account, Kind, Subject, Usage, seconds_
 Who = Literal["key", "tenant", "address"]
 COUNTED = ("requests", "answers", "tokens", "upload_mb")
 MEGABYTE = 2**20  # bytes
+MOST_FOLLOWED = 64
+"""Streams without an end that a key or person follows at once: each looks into the database."""
 _NETWORK = 64  # bits of an IPv6 address that are its network's: a host has all the others
 _WINDOW = 60.0
 _MOST_SUBJECTS = 65_536
@@ -175,6 +177,20 @@ class Asker:
             if not under_way[subject]:
                 del under_way[subject]
 
+    def follower(self) -> AbstractContextManager[None]:
+        """A block in which one more stream without an end is followed.
+
+        Raises:
+            HTTPException: 429, the key or person follows as many as they may.
+        """
+        subject, followed = self.subjects.get("key"), self.limits.followed
+        if subject is None:
+            return nullcontext()
+        if followed[subject] >= MOST_FOLLOWED:
+            what = f"you follow {MOST_FOLLOWED} streams already, the most at once: end one"
+            raise HTTPException(429, what, {"Retry-After": "1"})
+        return _counted(followed, subject)
+
     async def check_upload(self, size: int) -> None:
         """Return where ``size`` more bytes may be uploaded today.
 
@@ -213,6 +229,17 @@ class Asker:
                 yield who, self.subjects[who], setting, most
 
 
+@contextmanager
+def _counted(counter: Counter[Subject], subject: Subject) -> Iterator[None]:
+    counter[subject] += 1
+    try:
+        yield
+    finally:
+        counter[subject] -= 1
+        if not counter[subject]:
+            del counter[subject]
+
+
 class Limits:
     """The limits of one server, with what it counts by them.
 
@@ -231,6 +258,7 @@ class Limits:
         self.drawn, self.usage, self.stored = drawn, usage, stored
         self.rates = Rates()
         self.under_way: Counter[Subject] = Counter()
+        self.followed: Counter[Subject] = Counter()
 
     def answered(self, tokens: int) -> None:
         """Count the tokens of a finished answer for whoever asked in this context."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import anyio
@@ -63,13 +64,14 @@ def event_stream(
     release: Callable[[], Awaitable[None]],
     headers: Mapping[str, str] | None = None,
     *,
-    endless: bool = False,
+    follower: AbstractContextManager[None] | None = None,
 ) -> EventSourceResponse:
     """A response of server-sent events that pings.
 
-    After SIGTERM it may go on for DRAIN_SECONDS and is cut then. One that is ``endless`` ends at
-    once, as if its frames had: its client comes again. ``release`` closes what ``frames`` reads
-    from. It is called once the response is over, also where no frame was ever asked for.
+    After SIGTERM it may go on for DRAIN_SECONDS and is cut then. One without an end, which has a
+    ``follower`` (Asker.follower), ends at once, as if its frames had: its client comes again.
+    ``release`` closes what ``frames`` reads from. It is called once the response is over, also
+    where no frame was ever asked for.
     """
     response = _EventStream(
         frames,
@@ -79,10 +81,11 @@ def event_stream(
         ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
         send_timeout=SEND_TIMEOUT_SECONDS,
         shutdown_event=(stopping := anyio.Event()),
-        shutdown_grace_period=0 if endless else DRAIN_SECONDS,
+        shutdown_grace_period=0 if follower else DRAIN_SECONDS,
     )
     response.frames, response.release = frames, release
-    response.ends_with = stopping if endless else None
+    response.ends_with = stopping if follower else None
+    response.follower = follower or nullcontext()
     return response
 
 
@@ -97,8 +100,13 @@ class _EventStream(EventSourceResponse):
     release: Callable[[], Awaitable[None]]
     ends_with: anyio.Event | None
     """Set when the server stops, in a stream that ends then as if its frames had."""
+    follower: AbstractContextManager[None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.follower:
+            await self._sent(scope, receive, send)
+
+    async def _sent(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
             if self.active and self.ends_with and self.ends_with.is_set():

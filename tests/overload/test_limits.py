@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import httpx
 import psycopg
 import pytest
 
 from helix.library.keys import create_key
+from helix.overload import limits
 from helix.overload.limits import Asker, LimitReached, Limits, Rates, Who, subjects_of
 from helix.overload.usage import Subject, Usage
 from helix.serving.request_state import drawn_limits
 from helix.settings import LIMITS, Settings, load_settings
 from tests.support.live_server import OFFLINE, live, new_content, upload
+from tests.support.service_process import eventually
 
 ACME = Subject("acme", "tenant")
 WHOM: tuple[Who, ...] = ("key", "tenant", "address")
@@ -73,8 +75,8 @@ def test_without_keys_there_is_no_limit_that_nobody_set() -> None:
 
 async def test_a_place_is_given_back_and_not_twice() -> None:
     settings = load_settings(database_url="embedded", tenant_answers=2, **OFFLINE)
-    limits = Limits(drawn_limits(settings), Usage(lambda: None), lambda _: 0)
-    asker = Asker(limits, {"tenant": ACME})
+    made = Limits(drawn_limits(settings), Usage(lambda: None), lambda _: 0)
+    asker = Asker(made, {"tenant": ACME})
     for _ in range(3):
         await asker.take_place()
         await asker.take_place()
@@ -149,6 +151,25 @@ def test_streams_are_counted_too(database_url: str) -> None:
         question = {"q": "What documents do you have?"}
         assert "citations" in client.get("/ask", params=question).text
         _refused(client.get("/ask", params=question), "HELIX_TENANT_TOKENS")
+
+
+def test_streams_that_are_followed_at_once(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_FOLLOWED", 2)
+    path, once = "/v1/library/events", {"most": 1}
+    with _served(database_url) as (client, _), ExitStack() as followed:
+        for _ in range(2):
+            response = followed.enter_context(client.stream("GET", path))
+            assert response.status_code == 200
+        refused = client.get(path)
+        assert refused.status_code == 429 and "2 streams" in refused.json()["error"]
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            other = {"Authorization": f"Bearer {create_key(connection, 'acme')[1]}"}
+        assert client.get(path, params=once, headers=other).status_code == 200
+        response.close()
+        for _ in range(3):
+            assert eventually(lambda: client.get(path, params=once).status_code == 200)
 
 
 def test_the_documents_and_bytes_of_a_tenant(database_url: str) -> None:

@@ -380,7 +380,9 @@ async def test_changes_are_closed_where_the_client_left_before_the_first_frame(
         await asyncio.Event().wait()  # nobody takes the first byte
 
     monkeypatch.setattr(routes, "follow", changes)
-    scope = {"type": "http", "method": "GET", "headers": [], "asgi": {"version": "3.0"}}
+    unlimited = SimpleNamespace(limits=SimpleNamespace(drawn={}, followed={}))
+    scope = {"type": "http", "method": "GET", "headers": [], "asgi": {"version": "3.0"},
+             "state": {"overload": unlimited}}  # fmt: skip
     caller = Caller(cast("Services", SimpleNamespace(library=Unused())), "default", keyed=False)
     response = await routes.events(Request(scope), caller, 7)
     await response(scope, receive, send)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
@@ -16,6 +16,7 @@ from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.change_feed import changes
 from helix.library.document_list import matching_ids, summarise
+from helix.overload.entry import asker
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.disconnects import event_stream
 from helix.serving.document_filters import Narrowed
@@ -55,6 +56,7 @@ async def ids(caller: CurrentCaller, wanted: Narrowed) -> dict[str, list[int]]:
     responses={200: {"description": "`library` events", "content": _EVENTS}},
 )
 async def events(
+    request: Request,
     caller: CurrentCaller,
     most: Annotated[int | None, Query(ge=1, description="Events after which it ends")] = None,
 ) -> Response:
@@ -63,6 +65,7 @@ async def events(
     `version` differs where any document does; `runs` are those under way. The stream ends where the
     caller may read other spaces than at its beginning: follow it again.
     """
+    follower = asker(request).follower()
     events = changes(caller.library)
     first = await anext(events)  # while there can still be an error instead of a stream
     following = _while_readable(caller, events)
@@ -71,7 +74,7 @@ async def events(
         await following.aclose()
         await events.aclose()
 
-    return event_stream(_frames(first, following, most), release, endless=True)
+    return event_stream(_frames(first, following, most), release, follower=follower)
 
 
 async def _while_readable(

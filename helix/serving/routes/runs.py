@@ -15,6 +15,7 @@ from helix.domain.contract import RunStatus
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.run_progress import Event, follow, get_run, list_runs, stop_run
+from helix.overload.entry import asker
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import event_stream
 from helix.serving.last_event_id import last_event_id
@@ -66,9 +67,10 @@ async def run(
 )
 async def events(request: Request, caller: CurrentCaller, run_id: int) -> Response:
     """Each change as it comes, after `Last-Event-ID`; ends with a `run` that has ended."""
+    follower = asker(request).follower()
     changes = follow(caller.library, run_id, last_event_id(request))
     first = await anext(changes)  # while there can still be an error instead of a stream
-    return event_stream(_frames(first, changes), release=changes.aclose, endless=True)
+    return event_stream(_frames(first, changes), release=changes.aclose, follower=follower)
 
 
 async def _frames(

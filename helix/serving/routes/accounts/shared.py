@@ -34,6 +34,7 @@ from helix.conversations.shares.share_store import (
 from helix.conversations.shares.shared_view import shared_view
 from helix.errors import HelixError, NotFound
 from helix.library.access import Connected
+from helix.overload.entry import asker
 from helix.services import Services
 from helix.serving.authentication import Caller
 from helix.serving.disconnects import event_stream
@@ -102,11 +103,12 @@ def _opened(
     "/shared/{share_id}/events", summary="Follow what is shared", response_class=Response,
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )  # fmt: skip
-async def events(person: CurrentPerson, share_id: ShareId) -> Response:
+async def events(request: Request, person: CurrentPerson, share_id: ShareId) -> Response:
     """Send `changed` now and after each change, and `gone` once one may not read it any more."""
+    follower = asker(request).follower()
     version = await _version(person.caller, share_id)
     frames = _frames(person.caller, share_id, version)
-    return event_stream(frames, release=_nothing, endless=True)
+    return event_stream(frames, release=_nothing, follower=follower)
 
 
 async def _version(caller: Caller, share_id: str) -> str:
