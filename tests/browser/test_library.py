@@ -329,3 +329,16 @@ def test_a_server_that_does_not_answer_and_then_does(page: Page, desk: str) -> N
     page.unroute("**/v1/documents?*")
     page.get_by_role("alert").get_by_role("button", name="Try again").click()
     expect(page.locator(".document")).to_have_count(1)
+
+
+def test_a_long_name_widens_neither_the_library_nor_a_dialog(page: Page) -> None:
+    name = "inventory_of_" + "regulations_" * 12 + ".md"
+    add(page, file(name, b"# Inventory\n\nThe inventory is counted in May."))
+    expect(row(page, "Inventory")).to_be_visible(timeout=SLOW)
+    assert fits(page, 1000)
+    assert fits(page, 320)
+    page.get_by_label("Select Inventory").check()
+    page.get_by_role("button", name="Rename", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Rename 1 document")
+    expect(dialog).to_contain_text(name)
+    assert dialog.evaluate("(it) => it.scrollWidth <= it.clientWidth")
