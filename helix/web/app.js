@@ -104,7 +104,7 @@ function loadStyles(name) {
     link.rel = "stylesheet";
     link.href = href;
     link.onload = resolve;
-    link.onerror = reject;
+    link.onerror = () => reject(link.remove()); // or it would stand for one that came
     document.head.append(link);
   });
 }

@@ -77,3 +77,14 @@ def test_a_question_that_waits_can_be_stopped(page: Page) -> None:
     page.unroute("**/messages")
     page.get_by_role("button", name="Ask again").click()
     expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
+
+
+def test_a_view_that_did_not_come_has_its_looks_when_it_does(page: Page) -> None:
+    views = page.get_by_role("navigation", name="Views")
+    page.context.set_offline(True)
+    views.get_by_role("link", name="Library").click()
+    expect(page.get_by_text("This part of the page did not load.")).to_be_visible()
+    page.context.set_offline(False)
+    views.get_by_role("link", name="Ask").click()
+    views.get_by_role("link", name="Library").click()
+    expect(page.locator(".drop")).to_have_css("display", "grid")
