@@ -54,6 +54,15 @@ def test_the_menu_closes_beside_it_and_fits_a_phone(page: Page) -> None:
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_a_phone_has_every_view_in_its_header(page: Page, width: int) -> None:
+    assert fits(page, width)
+    views = page.get_by_role("navigation", name="Views").get_by_role("link")
+    expect(views).to_have_text(["Ask", "Library", "Search", "Study"])
+    for view in views.all():
+        expect(view).to_be_in_viewport(ratio=1)
+
+
 def test_the_palette_goes_to_views_and_documents(page: Page) -> None:
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Words of a document, a title or a command")
