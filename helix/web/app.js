@@ -82,6 +82,7 @@ function View({ route }) {
     return () => { here = false; };
   }, [drawn]);
   useEffect(() => { if (loaded?.component) begin(); }, [loaded]);
+  useEffect(() => { if (loaded && document.activeElement === document.body) toMain(); }, [route.rest.join()]); // what had the focus may be gone
   if (!view) return html`<div class="page"><${Notice} kind="error" title="Page not found."><a href=${address("ask")}>Go to the start page</a></></div>`;
   if (!loaded) return html`<div class="page"><${Spinner} label="Loading" /></div>`;
   if (loaded.failed) return html`<div class="page"><${Notice} kind="error" title="This part of the page did not load."><p>The server may have stopped, or was updated since this page was opened.</p><${Button} onClick=${() => location.reload()}>Reload</></></div>`;
@@ -93,8 +94,10 @@ function begin() {
   const now = document.activeElement;
   if (now !== document.body && (isTyping(now) || document.querySelector("dialog[open]"))) return;
   const wide = matchMedia("(min-width: 48rem)").matches;
-  if (!(wide && toField()) && now !== document.body) document.getElementById("main").focus({ preventScroll: true });
+  if (!(wide && toField()) && now !== document.body) toMain();
 }
+
+const toMain = () => document.getElementById("main").focus({ preventScroll: true });
 
 function loadStyles(name) {
   const href = `/web/styles/${name}`;

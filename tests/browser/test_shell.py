@@ -63,6 +63,14 @@ def test_a_phone_has_every_view_in_its_header(page: Page, width: int) -> None:
         expect(view).to_be_in_viewport(ratio=1)
 
 
+def test_a_step_within_a_view_goes_to_its_beginning(page: Page, site: str) -> None:
+    page.goto(f"{site}/#/prompts")
+    page.get_by_role("link", name="Judge").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Judge", level=1)).to_be_visible()
+    expect(page.get_by_role("main")).to_be_focused()  # the link that had the focus is gone
+
+
 def test_the_palette_goes_to_views_and_documents(page: Page) -> None:
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Words of a document, a title or a command")
