@@ -63,6 +63,10 @@ def _table(canvas: Canvas) -> None:
     canvas.grid(across, down)
 
 
+_ATTIC = "The key of the attic hangs in the hall."
+_LEAVE = "# سياسة الإجازات\n\nلكل موظف 27 يوما.\n\n- شهادة طبية بعد 4 أيام\n\nThe end.\n"
+
+
 @pytest.fixture(scope="module")
 def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server over a report of 120 pages whose bytes are kept, one whose are not, and others."""
@@ -72,6 +76,8 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     (kept / "plan.pptx").write_bytes(_slides())
     (kept / "travel.docx").write_bytes(_word())
     (kept / "rates.xlsx").write_bytes(_sheet())
+    (kept / "attic.docx").write_bytes(docx(Heading("House rules", 0), Heading("Keys"), _ATTIC))
+    (kept / "leave.md").write_text(_LEAVE)
     lost = drawn(lambda canvas: put(canvas, 60, 80, "The lamp oil is kept in the cellar."))
     (other / "cellar.pdf").write_bytes(lost)
     _ingest(module_database_url, kept, "--keep-files")
@@ -256,6 +262,40 @@ def test_slides_and_word_documents_look_like_what_they_are(page: Page, shelf: st
     expect(page.get_by_role("heading", name="Hotels")).to_be_visible()
     expect(page.get_by_role("row", name="B")).to_contain_text("25")
     expect(page.get_by_role("columnheader")).to_have_text(["Grade", "Days"])
+    assert fits(page)
+
+
+def test_the_heading_below_a_title_is_a_heading(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "attic.docx", "hangs in the hall")
+    expect(page.locator("mark.quote")).to_have_text("hangs in the hall")
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+
+
+_ENDS = """(element) => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) if (walker.currentNode.data.trim()) texts.push(walker.currentNode);
+    const at = (text, place) => {
+      const range = document.createRange();
+      range.setStart(text, place);
+      range.setEnd(text, place + 1);
+      return range.getBoundingClientRect().left;
+    };
+    const last = texts.at(-1);
+    return [at(texts[0], 0), at(last, last.data.trimEnd().length - 1)];
+}"""
+
+
+def test_each_paragraph_begins_where_its_script_does(page: Page, shelf: str) -> None:
+    open_at(page, shelf, "leave.md", "27 يوما")
+    text = page.get_by_role("region", name="Text of the document")
+    expect(text.locator("mark.quote")).to_have_text("27 يوما")
+    for place in (text.get_by_role("heading"), text.locator("p").first):
+        first, last = place.evaluate(_ENDS)
+        assert last < first, "the full stop stands at the left end"
+    first, last = text.get_by_text("The end.").evaluate(_ENDS)
+    assert first < last
+    expect(text.get_by_role("list")).to_have_css("direction", "rtl")  # and so has its bullet
     assert fits(page)
 
 

@@ -116,8 +116,8 @@ function kindOf(line, media, headings, before) {
     if (FENCE.test(line)) return { kind: "code" };
     if (GRID_ROW.test(line)) return { kind: "grid" };
   }
-  // the headings of a section stand at its beginning
-  const level = before < headings.length ? headings.findIndex((heading) => heading && heading === plain(line)) : -1;
+  // the headings of a section stand at its beginning, or below the title
+  const level = before <= headings.length ? headings.findIndex((heading) => heading && heading === plain(line)) : -1;
   if (level >= 0) return { kind: "heading", level: level + 1 };
   const item = AS_IT_STANDS.has(media) ? null : line.match(ITEM);
   if (item) return { kind: "item", depth: Math.min(Math.floor(item[1].length / 2), 6) };

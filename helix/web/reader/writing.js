@@ -53,7 +53,7 @@ function Block({ blocks, text, marks }) {
   switch (block.kind) {
     case "heading": return heading(block.level, slice(block));
     case "sheet": return heading(1, block.name);
-    case "item": return html`<ul class="items">${blocks.map((one) => html`<li key=${one.start} class=${`depth-${one.depth}${one.more ? " more" : ""}`}>${slice(one)}</li>`)}</ul>`;
+    case "item": return html`<ul class="items" dir="auto">${blocks.map((one) => html`<li key=${one.start} class=${`depth-${one.depth}${one.more ? " more" : ""}`}>${slice(one)}</li>`)}</ul>`;
     case "code": return html`<pre tabindex="0"><code>${slice(block)}</code></pre>`;
     case "note": return html`<p class="slide-note">${slice(block)}</p>`;
     case "markdown": return html`<${MarkedUp} block=${block} text=${text} marks=${marks} />`;
