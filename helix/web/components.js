@@ -112,7 +112,8 @@ export function Dialog({ title, open, onClose, children, wide }) {
     }
     if (!open && dialog.current.open) dialog.current.close();
   }, [open]);
-  const onBackdrop = (event) => event.target === dialog.current && onClose();
+  // what was written in a form is not lost by a press beside it
+  const onBackdrop = (event) => event.target === dialog.current && !dialog.current.querySelector("form :user-valid") && onClose();
   return html`<dialog class=${wide ? "dialog wide" : "dialog"} ref=${dialog} onClose=${onClose} onClick=${onBackdrop} aria-label=${title}>
     ${open && html`<div class="dialog-body">
       <header class="dialog-head"><h2>${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>

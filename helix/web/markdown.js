@@ -107,7 +107,7 @@ function toFragment(source) {
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";
   }
-  for (const list of fragment.querySelectorAll("ul, ol")) list.dir = "auto"; // its bullets too
+  for (const list of fragment.querySelectorAll("ul, ol")) list.dir = "auto";
   return fragment;
 }
 

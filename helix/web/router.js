@@ -1,6 +1,6 @@
 // Where the page is: the part of the address after #. "#/ask?docs=7,8&tags=travel" is
 // { name: "ask", rest: [], query: { docs: "7,8", tags: "travel" } }; "#/source/7" has rest ["7"].
-// Views are registered in views/index.js. Nothing of the hash reaches the server.
+// Nothing of it reaches the server.
 //
 //   useRoute()                                   the route, in a component
 //   address("ask", [], { docs: "7" })            -> "#/ask?docs=7"; empty values are left out

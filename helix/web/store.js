@@ -6,9 +6,8 @@
 //   onOtherAsker(() => …);                            // when another tenant or key asks
 //
 // `session` is who asks: { tenant, key, space, kept, keyWanted }; `space` is the id of the one that the page is about, null for
-// everything that may be read; `kept`: the key stays on this device. The key stays in sessionStorage, which the open
-// tabs of this page tell each other (shell/shared-key.js), or in localStorage, where the user chose
-// this device. It goes nowhere but into the Authorization header of requests to this server.
+// everything that may be read; `kept`: the key stays on this device. The key is in sessionStorage, which open
+// tabs tell each other (shell/shared-key.js), or in localStorage; it goes into the Authorization header alone.
 import { useLayoutEffect, useState } from "./html.js";
 
 export function createStore(initial) {

@@ -342,3 +342,18 @@ def test_a_long_name_widens_neither_the_library_nor_a_dialog(page: Page) -> None
     dialog = page.get_by_role("dialog", name="Rename 1 document")
     expect(dialog).to_contain_text(name)
     assert dialog.evaluate("(it) => it.scrollWidth <= it.clientWidth")
+
+
+def test_a_press_beside_a_dialog_does_not_lose_what_was_written(page: Page) -> None:
+    dialog = page.get_by_role("dialog", name="Paste text")
+    page.get_by_role("button", name="Paste text").click()
+    dialog.get_by_label("Text", exact=True).press_sequentially("Ten minutes of work.")
+    page.mouse.click(5, 5)
+    page.mouse.click(5, 5)
+    expect(dialog.get_by_label("Text", exact=True)).to_have_value("Ten minutes of work.")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.get_by_role("button", name="Paste text").click()
+    expect(dialog).to_be_visible()
+    page.mouse.click(5, 5)  # nothing is lost
+    expect(dialog).to_be_hidden()
