@@ -357,3 +357,23 @@ def test_a_press_beside_a_dialog_does_not_lose_what_was_written(page: Page) -> N
     expect(dialog).to_be_visible()
     page.mouse.click(5, 5)  # nothing is lost
     expect(dialog).to_be_hidden()
+
+
+def test_what_is_asked_alone_has_its_present_title(page: Page) -> None:
+    add(page, file("wick.txt", b"The wick of the lamp is trimmed at dusk."))
+    expect(row(page, "Wick").locator(".labels")).to_be_visible(timeout=SLOW)
+    page.get_by_label("Ask Wick").click()
+    chosen = page.locator(".chosen")
+    expect(chosen).to_contain_text("Wick")
+    page.go_back()
+    page.get_by_label("Edit title, facts and metadata of Wick").click()
+    page.get_by_role("dialog").get_by_label("Title").fill("Lamps")
+    page.keyboard.press("Enter")
+    page.get_by_label("Ask Lamps").click()
+    expect(chosen).to_contain_text("Lamps")
+    page.go_back()
+    page.get_by_label("Delete Lamps").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row(page, "Lamps")).to_have_count(0)
+    page.go_forward()
+    expect(chosen).to_contain_text("(gone)")

@@ -6,7 +6,9 @@
 import { api } from "../api.js";
 import { Button, Dialog, Icon, Notice, Spinner, announce, useDelayed } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { runs } from "../library/follow.js";
 import { useSpaces } from "../shell/spaces.js";
+import { useStore } from "../store.js";
 
 const MOST = 1000;
 
@@ -32,22 +34,22 @@ function decode(tag) {
   }
 }
 
-const titles = new Map(); // document id -> its title, or null where there is none
+const titles = new Map(); // document id -> its title as last read, or null where there is none
 
 function useTitles(ids) {
   const [, redraw] = useState(0);
+  const changes = useStore(runs, (now) => now.changes);
   useEffect(() => {
     let here = true;
-    const wanted = ids.filter((id) => !titles.has(id)).slice(0, 20);
-    Promise.all(wanted.map(async (id) => {
+    Promise.all(ids.map(async (id) => {
       try {
         titles.set(id, (await api.document(id, { text: false })).title);
       } catch (error) {
         if (error.status === 404) titles.set(id, null);
       }
-    })).then(() => here && wanted.length && redraw((n) => n + 1));
+    })).then(() => here && redraw((n) => n + 1));
     return () => { here = false; };
-  }, [ids.join()]);
+  }, [ids.join(), changes]);
   return (id) => titles.get(id) ?? (titles.get(id) === null ? `Document ${id} (gone)` : `Document ${id}`);
 }
 
