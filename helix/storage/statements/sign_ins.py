@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from helix.storage.statements import compose
+
 # The token itself is nowhere, only its hash. By the database's clock, which decides when it ends.
 BEGIN = """
 INSERT INTO sessions (token_hash, tenant_id, person_id, csrf, method, id_token, address, client,
@@ -69,27 +71,38 @@ VALUES (%(hash)s, %(tenant)s, %(email)s, %(role)s, %(person)s, %(author)s, now()
 RETURNING id
 """
 
-# Two of one link at once: the second waits for the first, and then finds it used.
-USE = """
-UPDATE invitations SET used_at = now()
-WHERE token_hash = %s AND used_at IS NULL AND expires_at > now()
-RETURNING id, tenant_id AS tenant, email, role, person_id
+# A link does what its author may do now: an owner still, of the only tenant of the account whose
+# password it sets. One by whoever keeps the server has no author.
+_OPENS = """
+i.used_at IS NULL AND i.expires_at > now() AND (i.created_by IS NULL OR (
+    EXISTS (SELECT FROM members a JOIN people b ON b.id = a.person_id AND b.disabled_at IS NULL
+        WHERE (a.tenant_id, a.person_id, a.role) = (i.tenant_id, i.created_by, 'owner'))
+    AND (i.person_id IS NULL OR ARRAY[i.tenant_id] = ARRAY(
+        SELECT m.tenant_id FROM members m WHERE m.person_id = i.person_id))))
 """
+
+# Two of one link at once: the second waits for the first, and then finds it used.
+USE = compose(
+    "UPDATE invitations i SET used_at = now() WHERE i.token_hash = %s AND {opens}"
+    " RETURNING i.id, i.tenant_id AS tenant, i.email, i.role, i.person_id",
+    opens=_OPENS,
+)
 
 # What a link would do, for whoever holds it.
-LOOK = """
-SELECT i.tenant_id AS tenant, coalesce(p.email, i.email) AS email, i.role,
-    i.person_id IS NOT NULL AS resets
-FROM invitations i LEFT JOIN people p ON p.id = i.person_id
-WHERE i.token_hash = %s AND i.used_at IS NULL AND i.expires_at > now()
-"""
+LOOK = compose(
+    "SELECT i.tenant_id AS tenant, coalesce(p.email, i.email) AS email, i.role,"
+    " i.person_id IS NOT NULL AS resets"
+    " FROM invitations i LEFT JOIN people p ON p.id = i.person_id"
+    " WHERE i.token_hash = %s AND {opens}",
+    opens=_OPENS,
+)
 
 # Those that still open something.
-LIST_INVITATIONS = """
-SELECT id, email, role, created_at, expires_at FROM invitations
-WHERE tenant_id = %(tenant)s AND person_id IS NULL AND used_at IS NULL AND expires_at > now()
-ORDER BY id
-"""
+LIST_INVITATIONS = compose(
+    "SELECT i.id, i.email, i.role, i.created_at, i.expires_at FROM invitations i"
+    " WHERE i.tenant_id = %(tenant)s AND i.person_id IS NULL AND {opens} ORDER BY i.id",
+    opens=_OPENS,
+)
 
 # It was never there, for whoever has the link.
 WITHDRAW = "DELETE FROM invitations WHERE tenant_id = %(tenant)s AND id = %(invitation)s"

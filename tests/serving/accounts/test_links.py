@@ -68,6 +68,38 @@ def test_a_link_that_ended_or_was_taken_back_opens_nothing(accounts: Accounts) -
         assert accounts.browser().post("/v1/links/use", json=body).status_code == 410
 
 
+def test_a_link_does_no_more_than_whoever_made_it_may_do_now(accounts: Accounts) -> None:
+    ada = accounts.signed_in("ada")
+    ids = {each["email"]: each["id"] for each in ada.get("/v1/members").json()["members"]}
+    of_bob = ada.post(f"/v1/members/{ids[email_of('bob')]}/link").json()["link"]
+    links = [invited(accounts, "back@example.com", "owner"), secret_of(of_bob)]
+    new = {"password": "another horse"}
+
+    def opens(link: str) -> bool:
+        look = accounts.browser().post("/v1/links/look", json={"link": link})
+        return look.status_code == 200
+
+    assert all(map(opens, links))
+    for ends, undo in (
+        ("UPDATE members SET role = 'editor' WHERE role = 'owner' AND tenant_id = 'acme'",
+         "UPDATE members SET role = 'owner' WHERE tenant_id = 'acme' AND person_id IN"
+         " (SELECT id FROM people WHERE name = 'Ada')"),
+        ("UPDATE people SET disabled_at = now() WHERE name = 'Ada'",
+         "UPDATE people SET disabled_at = NULL"),
+    ):  # fmt: skip
+        accounts.sql(ends)
+        for link in links:
+            assert not opens(link)
+            use = {"link": link, **new}
+            assert accounts.browser().post("/v1/links/use", json=use).status_code == 410
+        accounts.sql(undo)
+        assert all(map(opens, links))
+    accounts.sql("INSERT INTO members (tenant_id, person_id, role)"
+                 " SELECT 'beta', id, 'reader' FROM people WHERE name = 'Bob'")  # fmt: skip
+    assert list(map(opens, links)) == [True, False]  # who keeps beta has a say in Bob's account
+    accounts.signed_in("bob")
+
+
 def test_nobody_gives_themselves_a_role_or_a_tenant(accounts: Accounts) -> None:
     link = invited(accounts, "new@example.com")
     body = {"link": link, "password": PASSWORD}
