@@ -12,6 +12,7 @@ from helix.commands.server_record import recorded_address
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import BadRequest, NotFound
 from helix.library.audit import record_command
+from helix.library.keys import revoke_tokens
 from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.invitations import link_to, reset_link
 from helix.library.people.members import Role, memberships, owners_of, set_role
@@ -135,6 +136,7 @@ def set_(
             set_password(connection, person.id, chosen)
             revoke_sessions(connection, person.id)
             remove_passkeys(connection, person.id)
+            revoke_tokens(connection, person.id)
         about = f"person {person.id}" + (f"; role {role}" if role else "")
         record_command(connection, "helix user set", tenant, about)
         return reset_link(connection, tenant, person.id) if link else None

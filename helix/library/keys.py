@@ -169,6 +169,11 @@ def revoke_token(connection: Connected, tenant: str, person_id: int, key_id: int
     return connection.execute(sql.REVOKE_OF_PERSON, values).rowcount == 1
 
 
+def revoke_tokens(connection: Connected, person_id: int) -> int:
+    """``revoke_key`` of all of a person's tokens, as where somebody else resets the password."""
+    return connection.execute(sql.REVOKE_ALL_OF_PERSON, (person_id,)).rowcount
+
+
 def tenant_of_id(connection: Connected, key_id: int) -> str:
     """The tenant whose documents the key of this id opens or opened; there is such a key."""
     row = connection.execute(sql.TENANT, (key_id,)).fetchone()

@@ -7,6 +7,7 @@ import re
 import psycopg
 import pytest
 
+from helix.library.keys import create_key
 from helix.library.people.invitations import accept, first_link, invite, purpose_of
 from helix.library.people.passwords import person_of_password
 from tests.support.audit_log import last_command
@@ -66,7 +67,9 @@ def test_a_password_comes_from_a_pipe(values: dict[str, str]) -> None:
     assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
-def test_passkeys_are_listed_and_taken_away_and_a_reset_ends_all(values: dict[str, str]) -> None:
+def test_passkeys_are_listed_and_taken_away_and_a_reset_ends_all_and_tokens(
+    values: dict[str, str],
+) -> None:
     helix("user", "add", "ada@example.com", "--password", stdin="long enough\n", **values)
     url, email = values["DATABASE_URL"], "ada@example.com"
     with psycopg.connect(url, autocommit=True) as connection:
@@ -83,8 +86,10 @@ def test_passkeys_are_listed_and_taken_away_and_a_reset_ends_all(values: dict[st
         assert last_command(url) == "helix user passkeys"
         again = helix("user", "passkeys", email, "--remove", "2", **values)
         assert again.returncode != 0 and "has no passkey 2" in again.stderr
+        create_key(connection, "default", person_id=1)
         helix("user", "set", email, "--password", stdin="another one\n", **values)
         assert connection.execute("SELECT FROM passkeys").fetchall() == []
+        assert connection.execute("SELECT FROM api_keys WHERE revoked_at IS NULL").fetchall() == []
 
 
 def test_roles_change_and_the_last_owner_stays(values: dict[str, str]) -> None:

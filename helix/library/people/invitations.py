@@ -11,6 +11,7 @@ from psycopg.rows import class_row, dict_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
+from helix.library.keys import revoke_tokens
 from helix.library.people.members import Role, checked_role, memberships, set_role
 from helix.library.people.passkeys import remove_passkeys
 from helix.library.people.passwords import hashed
@@ -142,6 +143,7 @@ def accept(
     else:
         connection.execute(people.SET_HASH, (hash_, person_id))
         remove_passkeys(connection, person_id)  # whoever had the account may have added one
+        revoke_tokens(connection, person_id)  # or made one
     return int(person_id), str(link["tenant"])
 
 

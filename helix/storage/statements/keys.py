@@ -44,6 +44,11 @@ UPDATE api_keys SET revoked_at = now()
 WHERE id = %(key)s AND tenant_id = %(tenant)s AND person_id = %(person)s AND revoked_at IS NULL
 """
 
+# All of theirs, to every tenant.
+REVOKE_ALL_OF_PERSON = """
+UPDATE api_keys SET revoked_at = now() WHERE person_id = %s AND revoked_at IS NULL
+"""
+
 # Told in the audit log of whoever changes the key.
 TENANT = "SELECT tenant_id FROM api_keys WHERE id = %s"
 

@@ -39,6 +39,20 @@ def test_a_token_does_what_its_scopes_and_its_person_may(accounts: Accounts) -> 
     assert nobody.patch("/v1/settings", json=change, headers=writes).status_code == 200
 
 
+def test_a_password_that_somebody_else_resets_ends_tokens_and_ones_own_change_does_not(
+    accounts: Accounts,
+) -> None:
+    bob = accounts.signed_in("bob")
+    program = accounts.browser(**token_of(bob, "read"))
+    own = {"password": "another horse", "old_password": PASSWORD}
+    assert bob.patch("/v1/account", json=own).status_code == 200
+    assert program.get("/v1/documents").status_code == 200
+    link = accounts.signed_in("ada").post("/v1/members/2/link").json()["link"]
+    used = {"link": link.partition("#link=")[2], "password": "a third horse"}
+    assert accounts.browser().post("/v1/links/use", json=used).status_code == 200
+    assert program.get("/v1/documents").status_code == 401
+
+
 @pytest.mark.parametrize(
     "end",
     [
