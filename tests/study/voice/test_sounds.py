@@ -54,6 +54,31 @@ def test_what_is_no_recording_or_has_no_length(data: bytes) -> None:
     assert sound_of(data) is None
 
 
+@pytest.mark.parametrize("fillers", [50, 400_000])
+@pytest.mark.parametrize(
+    ("whole", "at", "filler"),
+    [
+        (webm(4.5), webm(4.5).index(b"\x1f\x43\xb6\x75"), b"\xec\x80"),
+        (webm(4.5), webm(4.5).index(b"\x1f\x43\xb6\x75"), b"\xa0\x80"),
+        (mp4(9.0), mp4(9.0).index(b"moov") - 4, struct.pack(">I4s", 8, b"free")),
+        (mp4(9.0), mp4(9.0).index(b"moov") - 4, struct.pack(">I4s", 8, b"moof")),
+        (wav(2.5), 12, struct.pack("<4sI", b"junk", 0)),
+    ],
+)
+def test_parts_without_an_end_are_no_recording(
+    whole: bytes, at: int, filler: bytes, fillers: int
+) -> None:
+    sound = sound_of(whole[:at] + filler * fillers + whole[at:])
+    assert (sound is not None) == (fillers == 50)
+
+
+def test_boxes_in_boxes_without_an_end_are_no_recording() -> None:
+    deep, inner = 3000, b""
+    for _ in range(deep):
+        inner = struct.pack(">I4s", 8 + len(inner), b"moov") + inner
+    assert sound_of(struct.pack(">I4s", 8, b"ftyp") + inner) is None
+
+
 def test_damaged_recordings_are_read_or_refused() -> None:
     draw = random.Random(18)
     whole = [wav(0.2), flac(1), ogg(1), webm(3), mp4(2), mp4(3, fragmented=True)]
