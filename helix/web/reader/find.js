@@ -25,7 +25,11 @@ export function Find({ text, from, onFound, onClose }) {
   const hits = useMemo(() => found(late, text), [late, text]);
   const [now, setNow] = useState(0);
   const input = useRef(null);
-  useLayoutEffect(() => input.current.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    input.current.focus({ preventScroll: true });
+    return () => before.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
     // from where one is, as one reads
     setNow(Math.max(hits.findIndex((hit) => hit.start >= from()), 0));
