@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from helix.answering.proof import Proof
+from helix.answering.proof.claims import pieces_of
+from helix.answering.proof.model import CONTRADICTED
 from helix.domain.citations import MARKER
 from helix.domain.contract import REFUSAL
 from helix.language.sentences import sentence_spans
@@ -70,7 +72,7 @@ class StatementFilter:
         self._given = 0  # characters
         self._held = ""
         self._row = ""  # a table's row that may be its header
-        self._waiting = ""  # what says nothing by itself
+        self._waiting: list[str] = []  # what says nothing by itself
         self._gap = ""  # the widest white space in front of what was left out
         self._dropped = False  # a statement, since ``_waiting`` began
         self._sent = False
@@ -98,11 +100,11 @@ class StatementFilter:
         given = self._drain(last=True)
         row, self._row = self._row, ""
         given += self._judged(row) if row else ""
-        rest, self._waiting = self._waiting, ""
+        rest = "" if self._dropped else self._borne_out(Proof(()))
         if not self._sent and self.left_out:
             self.refused = True
             return REFUSAL
-        return given + ("" if self._dropped else rest) + self._held
+        return given + rest + self._held
 
     def _drain(self, *, last: bool) -> str:
         given = ""
@@ -148,11 +150,11 @@ class StatementFilter:
     def _judged(self, piece: str) -> str:
         if not self.withholds:
             return self._passed(piece, self._prove(piece))
-        announces = _ANNOUNCES.search(piece) and not MARKER.search(piece)
         proof = self._prove(piece)
-        if announces or not proof.statements:
+        said = [one for one in proof.statements if not _announces(piece[one.start : one.end])]
+        if not said:
             return self._apart(piece)
-        if bad := sum(one.problem is not None for one in proof.statements):
+        if bad := sum(one.problem is not None for one in said):
             self.left_out += bad
             self._dropped = True
             space = piece[: len(piece) - len(piece.lstrip())]
@@ -168,14 +170,30 @@ class StatementFilter:
             piece = "" if self._dropped or not self._sent else piece
             self._given += len(piece)
             return piece
-        self._waiting = piece if self._dropped else self._waiting + piece
+        self._waiting = [piece] if self._dropped else [*self._waiting, piece]
         self._dropped = False
         return ""
 
+    def _borne_out(self, following: Proof) -> str:
+        """The text that waits, without announcements that the next statement's source contradicts.
+
+        One with nothing behind it announces nothing: it is a statement like others.
+        """
+        numbers = following.statements[0].numbers if following.statements else ()
+        given = ""
+        for piece in self._waiting:
+            said = self._prove(_cited(piece, numbers)).statements if _announces(piece) else ()
+            if any(one.status == CONTRADICTED if numbers else one.problem for one in said):
+                self.left_out += 1
+            else:
+                given += piece
+        self._waiting = []
+        return given
+
     def _passed(self, piece: str, proof: Proof) -> str:
         piece, marks = self._marked(piece, proof) if self.cites else (piece, [])
-        whole = self._waiting + piece
-        self._waiting, self._dropped = "", False
+        whole = self._borne_out(proof) + piece
+        self._dropped = False
         bare = whole.lstrip()
         space = whole[: len(whole) - len(bare)]
         if not self._sent and self.withholds:
@@ -200,3 +218,14 @@ class StatementFilter:
                 places.append(len(marked))
                 marked, rest = f"{marked}[{one.numbers[0]}]", end
         return marked + piece[rest:], places
+
+
+def _announces(statement: str) -> bool:
+    """True if a statement is one sentence that cites nothing and leads in what follows it."""
+    if not _ANNOUNCES.search(statement) or MARKER.search(statement):
+        return False
+    return len(pieces_of(statement)) == 1
+
+
+def _cited(piece: str, numbers: Sequence[int]) -> str:
+    return f"{piece.rstrip()} [{', '.join(map(str, numbers))}]" if numbers else piece

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from helix.answering.proof.calculated import CalculatedProof, calculated
+from helix.answering.proof.claims import Claims, claims_of
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import (
     NO_MARKER,
@@ -19,7 +20,6 @@ from helix.answering.proof.model import (
 from helix.answering.proof.passages import Passage, exact, is_placed
 from helix.answering.proof.reading import missing, read
 from helix.answering.proof.results import result_problem, support_of_result
-from helix.answering.proof.row_sentences import RowClaims, row_claims
 from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
@@ -234,8 +234,8 @@ class _Prover:
         found = {n: exact(claim, self._passages_of(n)) for n in numbers}
         if supports := [support for one in found.values() for support in one.supports]:
             return _Verdict(supports, None)
-        if row := row_claims(claim.text):
-            return self._row(row, numbers)
+        if several := claims_of(claim.text):
+            return self._all(several, numbers)
         problem = next((one.problem for one in found.values() if one.problem), None)
         passages = [passage for n in numbers for passage in self._passages_of(n)]
         if not any(passage.units for passage in passages) or len(claim.text) > _LONGEST_READ:
@@ -245,12 +245,12 @@ class _Prover:
         problem = (problem or reading.problem) if reading.problem else None
         return _Verdict(supports, problem, reading.probability)
 
-    def _row(self, row: RowClaims, numbers: Sequence[int]) -> _Verdict:
-        """The spans of all the claims of a row, or the problem of the first that has one."""
+    def _all(self, claims: Claims, numbers: Sequence[int]) -> _Verdict:
+        """The spans of all claims of a part, or the problem of the first that has one."""
         passages = [passage for n in numbers for passage in self._passages_of(n)]
-        if problem := missing(Facts(row.label), passages):
+        if problem := missing(Facts(claims.label), passages):
             return _Verdict((), problem)
-        each = [self._part(CitedPart(text, tuple(numbers))) for text in row.sentences]
+        each = [self._part(CitedPart(text, tuple(numbers))) for text in claims.sentences]
         if failed := next((one for one in each if one.problem), None):
             return failed
         read = [one.probability for one in each if one.probability is not None]

@@ -26,6 +26,10 @@ _CHANGED, _NAME = 1, 2  # words that a sentence may lack where a change is sure:
 _COVERED = 0.9
 """Share of the words that all sentences read have, from which on no further one is pointed at."""
 _MOST_SPANS = 3
+_LEAST_SHARE = 0.2
+"""Share of a claim's words that the sentences read must have more of: of 2,426 claims that hold and
+pass 10 have no more, of 957 others 17, and of 13 held against another text 8."""
+_BELOW = 0.01
 _HEARD = 0.05
 """Of 199 true claims with a `not` put in, one passes so, and 28 without; of 110 that deny and hold
 33 and 57; of 208 that deny and do not hold 5 and 40."""
@@ -95,7 +99,10 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     compared = comparison(claim, units)
     if compared.is_sure or compared.is_copy:
         return Reading(units, None, compared.change)
-    probability = statement_reader().probability(signs_of(claim, units, compared))
+    signs = signs_of(claim, units, compared)
+    probability = statement_reader().probability(signs)
+    if signs.share <= _LEAST_SHARE:
+        probability = min(probability, statement_reader().bar - _BELOW)
     if probability >= statement_reader().bar:
         probability = _with_denials_heard(claim, passages, probability)
     is_enough = probability >= statement_reader().bar

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from helix.answering.proof.claims import pieces_of
 from helix.answering.proof.numbers import NUMBER_WORDS
 from helix.domain.citations import MARKER, is_refusal, marker_numbers
 from helix.language.sentences import Span, sentence_spans
@@ -119,9 +120,16 @@ def _says_nothing(text: str, plain: str) -> bool:
     if _HEADING.match(text):
         return not _claims(plain)
     if _QUESTION.search(text):
-        return not (_TELLING.search(plain) or _NUMBERED.search(_LABEL.sub(" ", plain.casefold())))
+        return not any(map(_tells, pieces_of(plain)))
     content = terms(plain[:400])
     return all(term in _ANNOUNCING for term in content) and len(plain) <= 400
+
+
+def _tells(piece: str) -> bool:
+    """True if a sentence beside a question says something, or a question itself does."""
+    if not _QUESTION.search(piece):
+        return bool(terms(piece))
+    return bool(_TELLING.search(piece) or _NUMBERED.search(_LABEL.sub(" ", piece.casefold())))
 
 
 def _claims(heading: str) -> bool:
