@@ -8,6 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from helix.commands.console import one_line
 from helix.domain.contract import OPEN_FILE
 from helix.library.access import Row
 
@@ -52,12 +53,12 @@ class Reporter:
     def file(self, row: Row) -> None:
         """One line for what became of a file, the bar for the rest; ``row`` is a run's of it."""
         self.set_total(row.get("n", 0) + 1)
-        status, name = row["status"], row["source_uri"]
+        status, name = row["status"], one_line(row["source_uri"])  # a file may be called anything
         if status in OPEN_FILE:
             self.stage(name, status, row["done"], row["total"])
             return
         self._bar.advance(self._task)
         if status == "failed":
-            self.line(f"failed    {name}: {row['reason']}", style="red")
+            self.line(f"failed    {name}: {one_line(row['reason'])}", style="red")
         elif status in ("added", "replaced"):
             self.line(f"{status:<9} {name} ({row['chunks']} chunks)")

@@ -31,3 +31,18 @@ def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.Monke
     assert shown[False] == "added     a [bold]b.txt (2 chunks)\nadded     c.txt (2 chunks)\n"
     for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added     a [bold]b.txt"):
         assert part in shown[True]
+
+
+def test_a_name_is_one_line_and_steers_no_terminal() -> None:
+    stream = io.StringIO()
+    row = {
+        "source_uri": "a\x1b[2J\nb.txt",
+        "done": 0,
+        "total": 0,
+        "chunks": 1,
+        "reason": "\x1b[0m bad",
+    }
+    with Reporter(stream) as reporter:
+        reporter.file(row | {"status": "added"})
+        reporter.file(row | {"status": "failed"})
+    assert stream.getvalue() == "added     a[2J b.txt (1 chunks)\nfailed    a[2J b.txt: [0m bad\n"
