@@ -14,7 +14,7 @@ from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import SettingsError
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
-from pipelines.files.scan import scan
+from pipelines.files.scan import legible, name_problem, scan
 from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, Tenant, one_line_errors, run
 from pipelines.runs.path_plan import FileHashes, nothing_to_do
 from pipelines.runs.run_identity import (
@@ -127,6 +127,9 @@ def _is_unchanged(
 def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:
     given = _given(paths)
     _check_title(title, given)
+    for path in given:  # a run keeps them as text
+        if problem := name_problem(path):
+            raise SettingsError(f"{legible(path)}: {problem}")
     return {"paths": given, "base": str(Path.cwd()), "title": title}
 
 

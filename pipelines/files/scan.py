@@ -49,7 +49,8 @@ def scan(paths: Iterable[str], base: Path | None = None) -> Scan:
         walker.take(given)
     sources = described(walker.sources.values(), walker.sheets)
     problems = [(uri, sheet.reason) for uri, sheet in walker.sheets.items() if sheet.reason]
-    return Scan(sources, walker.problems + problems, walker.ignored)
+    named = [(legible(uri), reason) for uri, reason in walker.problems + problems]
+    return Scan(sources, named, walker.ignored)
 
 
 def described(sources: Iterable[SourceFile], sheets: Mapping[str, Sheet]) -> list[SourceFile]:
@@ -110,7 +111,7 @@ class _Walker:
             return True
         if folder and not readable(file):
             self.ignored += 1
-        elif problem := _name_problem(uri) or (folder and _link_problem(file, folder)):
+        elif problem := name_problem(uri) or (folder and _link_problem(file, folder)):
             self.problems.append((uri, problem))
         else:
             self.sources[uri] = SourceFile(file, uri)
@@ -163,12 +164,18 @@ def _walk(folder: Path, problems: list[tuple[str, str]]) -> Iterator[Path]:
                 yield Path(directory, name)
 
 
-def _name_problem(uri: str) -> str | None:
+def name_problem(uri: str) -> str | None:
+    """The reason why no document can have the name of a file; None where it can."""
     try:
         uri.encode()
     except UnicodeEncodeError:  # how Python shows bytes of a name that are no UTF-8
         return "its name is not UTF-8: rename it"
     return None
+
+
+def legible(uri: str) -> str:
+    r"""``uri`` as it can be stored and printed: a byte of it that is no UTF-8 is \xff."""
+    return os.fsencode(uri).decode(errors="backslashreplace")
 
 
 def _link_problem(file: Path, folder: Path) -> str | None:

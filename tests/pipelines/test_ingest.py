@@ -144,6 +144,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
     (inside / "away.txt").symlink_to(outside)
     (inside / "broken.txt").symlink_to("nothing.txt")
     os.mkfifo(inside / "pipe.txt")
+    Path(os.fsdecode(b"docs/caf\xe9.txt")).write_text("Its name is Latin-1.")
     result = ingest("docs", "missing.txt", "docs/picture.png", "docs/good.txt")
     assert result.exit_code == 1
     failed = {
@@ -161,8 +162,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
         "docs/pipe.txt: not a file",
         f"docs/picture.png: a PNG image; {READS}",
         "missing.txt: no such file or folder",
+        r"docs/caf\xe9.txt: its name is not UTF-8: rename it",
     }
-    assert "11 files: 2 added, 0 replaced, 0 unchanged, 9 failed; 2 chunks" in result.stdout
+    assert "12 files: 2 added, 0 replaced, 0 unchanged, 10 failed; 2 chunks" in result.stdout
+    named = ingest(os.fsdecode(b"docs/caf\xe9.txt"))
+    assert (named.exit_code, named.stderr) == (
+        1, "ingest: docs/caf\\xe9.txt: its name is not UTF-8: rename it\n"
+    )  # fmt: skip
     assert "1 files of other types were passed over" in result.stdout
     assert {uri: title for uri, (_, title) in documents(database_url).items()} == {
         "docs/good.txt": "Good",

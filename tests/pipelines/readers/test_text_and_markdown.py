@@ -299,10 +299,7 @@ def test_paths_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_name_that_is_not_utf_8_is_a_problem(tmp_path: Path) -> None:
     Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt")).write_text("text")
     [(name, reason)] = scan([str(tmp_path)]).problems
-    assert (name.encode(errors="replace")[-8:], reason) == (
-        b"caf?.txt",
-        "its name is not UTF-8: rename it",
-    )
+    assert name.endswith(r"/caf\xe9.txt") and reason == "its name is not UTF-8: rename it"
 
 
 def test_a_folder_that_may_not_be_read_is_named(
