@@ -20,6 +20,7 @@ from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.markup_tables import is_layout
+from pipelines.readers.markup_text import running_length
 from pipelines.readers.outline import LONGEST_HEADING, short_title
 
 _MARKS = (
@@ -37,6 +38,11 @@ _LEAST_OF_MAIN, _MOST_OF_MAIN = 0.6, 1.05
 # of the page: where so little was cut, its headings are worth more. Of manuals of Debian in HTML
 # (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text and no heading
 _NEARLY_ALL = 0.9
+# of the page in paragraphs that are not mostly links, from which on it is a document, whose menus
+# are small; and the least of these paragraphs that an extraction keeps, or it lost some. Of nested
+# manuals trafilatura kept 0.08 to 0.5; of 46 news pages that mark no main part none is a document
+# of which it kept less than 0.75
+_DOCUMENT, _LEAST_OF_DOCUMENT = 0.85, 0.75
 _NOT_EXTRACTED = (
     "//nav | //footer[not(ancestor::article or ancestor::main)] | //*[@role='navigation']"
 )
@@ -112,12 +118,9 @@ def _without_excess(page: str) -> str:
 def _content(tree: _Element) -> ReadText:
     gathered = _gather(_extracted(tree))
     main = _main_of(tree)
-    whole = _gather(main if main is not None else _pruned(tree))
-    share = len(gathered.text) / max(len(whole.text), 1)
-    is_flat = "\n" not in gathered.text and "\n" in whole.text  # its last resort: words in a row
-    is_off = main is not None and not _LEAST_OF_MAIN <= share <= _MOST_OF_MAIN
-    is_headless = share >= _NEARLY_ALL and len(whole.sections) >= 2 * len(gathered.sections)
-    if whole.text and (is_flat or is_off or is_headless or not gathered.text):
+    page = main if main is not None else _pruned(tree)
+    whole = _gather(page)
+    if whole.text and _is_worse(gathered, whole, page, is_main=main is not None):
         gathered = whole
     if not gathered.text:
         raise UnreadableFile("empty: there is no text in it")
@@ -126,6 +129,24 @@ def _content(tree: _Element) -> ReadText:
     title = title or (gathered.first_heading or "")[:LONGEST_HEADING].strip()
     tables = bounded(gathered.tables)
     return ReadText(gathered.text, title or None, gathered.sections, tables=tables)
+
+
+def _is_worse(
+    extracted: TextOfMarkup, whole: TextOfMarkup, page: _Element, *, is_main: bool
+) -> bool:
+    """True if an extraction lost text or headings of the ``page`` that ``whole`` has."""
+    share = len(extracted.text) / max(len(whole.text), 1)
+    if "\n" not in extracted.text and "\n" in whole.text:
+        return True  # its last resort: words in a row; or none
+    if is_main and not _LEAST_OF_MAIN <= share <= _MOST_OF_MAIN:
+        return True
+    is_headless = len(whole.sections) >= 2 * len(extracted.sections)
+    if is_main or share >= _NEARLY_ALL:
+        return share >= _NEARLY_ALL and is_headless
+    said = running_length(page)
+    if said < _DOCUMENT * len(whole.text):
+        return False
+    return is_headless or len(extracted.text) < _LEAST_OF_DOCUMENT * said
 
 
 def _gather(tree: _Element | None) -> TextOfMarkup:

@@ -70,6 +70,49 @@ def test_headings_of_a_manual_are_kept() -> None:
     assert headings == ["1. Name", "2. Memory", "3. Limits"]
 
 
+SAID = "Files are compressed in blocks, and the block size affects both the ratio and memory. "
+
+
+def test_headings_below_a_list_of_contents_are_kept() -> None:
+    names = [f"{n}. Setting {n} of the program" for n in range(1, 7)]
+    contents = "".join(f'<li><a href="#s{n}">{name}</a></li>' for n, name in enumerate(names))
+    parts = "".join(
+        f'<div class="section" id="s{n}"><h2><a href="#t{n}">{name}</a></h2><p>{SAID * 2}</p></div>'
+        for n, name in enumerate(names)
+    )
+    page = f"<title>A manual</title><body><div><ul>{contents}</ul></div>{parts}</body>"
+    headings = [path for path, _ in outline(read("html", page.encode())) if path]
+    assert headings == names
+
+
+def test_lists_in_nested_sections_are_kept() -> None:
+    rows = "".join(
+        f"<div><ul><li><p><span><strong>Colour {n}</strong></span>: opens a chooser for the colour "
+        f"of row {n}, which alternates.</p></li></ul></div>"
+        for n in range(4)
+    )
+    parts = "".join(
+        f'<div class="sect2"><div class="titlepage"><h3>Sheet {n}</h3></div><p>It has tabs.</p>'
+        f'<div class="sect3"><h4>Tab</h4>{rows}</div></div>'
+        for n in range(5)
+    )
+    title = '<div class="titlepage"><h2>Styles</h2></div>'
+    page = f"<title>A manual</title><div>{title}<p>{SAID * 3}</p><p>{SAID * 2}</p>{parts}</div>"
+    text = read("html", page.encode()).text
+    assert text.count("Colour") == 4 * 5 and text.count("### Sheet") == 5
+
+
+def test_links_to_other_pages_beside_an_article_are_left_out() -> None:
+    menu = "".join(
+        f'<div class="teaser"><h3><a href="/news/{n}">Another story {n}</a></h3></div>'
+        for n in range(20)
+    )
+    article = f"<h1>Blocks</h1><p>{SAID * 5}</p><p>It follows that large blocks win. {SAID * 5}</p>"
+    page = f'<title>News</title><div id="content">{article}</div><div class="menu">{menu}</div>'
+    text = read("html", page.encode()).text
+    assert SAID.strip() in text and "Another story" not in text
+
+
 @pytest.mark.parametrize(
     "data",
     [
