@@ -25,6 +25,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -258,13 +259,15 @@ def _lock_shared(layout: Layout, deadline: float) -> int:
     return descriptor
 
 
-def ensure_running(layout: Layout, deadline: float) -> str:
+def ensure_running(
+    layout: Layout, deadline: float, *, is_wanted: Callable[[], bool] = lambda: True
+) -> str:
     """The socket directory of a server that accepts connections, started where none runs.
 
-    ``deadline`` is of ``time.monotonic``.
+    ``deadline`` is of ``time.monotonic``. ``is_wanted`` is asked before each start.
 
     Raises:
-        DatabaseError, OSError: it does not start, or is not ready by then.
+        DatabaseError, OSError: it does not start, is not ready by then, or is wanted no more.
     """
     started = 0
     while True:
@@ -277,6 +280,8 @@ def ensure_running(layout: Layout, deadline: float) -> str:
                 if started == SPAWN_ATTEMPTS:
                     log = layout.supervisor_log
                     raise _start_failed(layout, f"{last_line(log)} (see {log})")
+                if not is_wanted():
+                    raise _not_ready(layout)
                 started += 1
                 _spawn_supervisor(layout, descriptor)
             elif (ready := _ready_socket(descriptor)) is not None:

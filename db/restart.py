@@ -37,8 +37,11 @@ class Restarter:
         """Start no more supervisors; the thread ends with the present one."""
         self._stopped.set()
 
+    def _is_wanted(self) -> bool:
+        return not self._stopped.is_set()
+
     def _watch(self) -> None:
-        while not self._stopped.is_set():
+        while self._is_wanted():
             descriptor = open_lock(self._layout.supervisor_lock)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -48,8 +51,10 @@ class Restarter:
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
             finally:
                 os.close(descriptor)
-            if self._stopped.is_set() or not killed:
+            if not (self._is_wanted() and killed):
                 return
             with suppress(DatabaseError, OSError):  # its log says why; the next try may do
-                ensure_running(self._layout, time.monotonic() + START_SECONDS)
+                # One that it starts may end before this sees it ready, for its user went meanwhile.
+                deadline = time.monotonic() + START_SECONDS
+                ensure_running(self._layout, deadline, is_wanted=self._is_wanted)
             time.sleep(PAUSE_SECONDS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +14,7 @@ import psycopg
 import pytest
 
 from db import migrate
-from db.embedded_postgres import acquire, wait_until_stopped
+from db.embedded_postgres import START_SECONDS, acquire, wait_until_stopped
 from db.errors import DatabaseError
 from db.url import open_database
 from tests.support.embedded_servers import (
@@ -48,6 +50,31 @@ def test_whatever_was_killed_comes_back_and_stops_with_its_user(place: Path) -> 
         assert eventually(lambda: bool(supervisors(place)) and _answers(url))
     assert stops(place)
     assert wait_until_stopped(place), "nobody keeps the lock"
+
+
+def test_a_server_whose_user_went_is_not_started_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor ends before the restart has seen it ready."""
+    run, spawned = subprocess.run, threading.Event()
+    starts: list[object] = []
+
+    def started(*arguments: Any, **more: Any) -> subprocess.CompletedProcess[bytes]:
+        starts.append(arguments)
+        done = run(*arguments, **more)
+        spawned.set()
+        return done
+
+    with open_database(f"embedded:{place}"):
+        monkeypatch.setattr("db.embedded_postgres.subprocess.run", started)
+        monkeypatch.setattr("db.embedded_postgres._ready_socket", lambda _: None)
+        kill(supervisors(place))
+        assert spawned.wait(START_SECONDS)
+    assert stops(place)
+    for each in threading.enumerate():
+        if each.name == "helix-restart":
+            each.join(START_SECONDS)
+    assert len(starts) == 1
 
 
 def test_a_server_that_was_asked_to_stop_is_left_in_peace(place: Path) -> None:
