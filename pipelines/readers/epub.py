@@ -14,7 +14,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
-from pipelines.readers.html import parse_tree
+from pipelines.readers.html_tree import parse_tree
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.outline import short_title
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.readers import ReadText, UnreadableFile, read
-from pipelines.readers.html import parse_tree
+from pipelines.readers.html_tree import parse_tree
 
 PAGE = """<!doctype html><html><head><title>API &mdash;
  Docs</title><link rel="canonical" href="/docs/api"><style>p {}</style></head><body>
@@ -146,6 +146,17 @@ def test_a_page_that_is_all_links_keeps_its_text() -> None:
     links = "".join(f"<li><a href=/{n}>Chapter {n}</a></li>" for n in range(30))
     found = read("html", f"<html><body><nav>menu</nav><main><ul>{links}</ul></main>".encode())
     assert [f"- Chapter {n}" for n in range(30)] == found.text.split("\n")
+
+
+def test_a_page_of_one_link_keeps_its_text() -> None:
+    page = "<title>Moved</title><aside><a href='https://x.example/'>It is here now</a></aside>"
+    assert read("html", page.encode()).text == "It is here now"
+
+
+def test_a_page_without_the_tag_body_is_read_whole() -> None:
+    page = "<!doctype html><title>T</title><section>First.</section><details>Next.</details><p>Last"
+    found = read("html", page.encode())
+    assert found.text.split() == ["First.", "Next.", "Last"] and found.title == "T"
 
 
 @pytest.mark.parametrize(
