@@ -177,13 +177,13 @@ class StatementFilter:
     def _borne_out(self, following: Proof) -> str:
         """The text that waits, without announcements that the next statement's source contradicts.
 
-        One with nothing behind it announces nothing: it is a statement like others.
+        An announcement with no statement behind it is a statement like others.
         """
         numbers = following.statements[0].numbers if following.statements else ()
         given = ""
         for piece in self._waiting:
             said = self._prove(_cited(piece, numbers)).statements if _announces(piece) else ()
-            if any(one.status == CONTRADICTED if numbers else one.problem for one in said):
+            if any(not numbers or one.status == CONTRADICTED for one in said if one.problem):
                 self.left_out += 1
             else:
                 given += piece

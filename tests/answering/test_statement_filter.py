@@ -73,6 +73,12 @@ def test_what_no_source_bears_out_is_left_out(text: str, left: str) -> None:
     assert held(text) == left
 
 
+def test_a_row_that_is_too_long_is_not_read() -> None:
+    row = " | ".join(f"Lamp number {n} is made of some brass." for n in range(60))
+    (whole,) = proven(f"| {row} | [2]").statements
+    assert len(row) > 2000 and whole.problem == "words" and whole.probability is None
+
+
 def test_the_statements_left_out_are_counted() -> None:
     made = StatementFilter(proven, withholds=True)
     made.feed(f"{FALSE} [1] {TRUE} [1] {BIRDS}")

@@ -16,9 +16,9 @@ in 5 of 80, cell by cell in 3."""
 
 
 class Claims(NamedTuple):
-    """The sentences of a part, and a ``label``: what stands beside them and claims nothing alone.
+    """The sentences of a part; the words beside them are one more where they say enough.
 
-    What is no sentence is one claim, where it says enough.
+    Otherwise they are its ``label``, which claims nothing alone: only its names and numbers count.
     """
 
     sentences: list[str]

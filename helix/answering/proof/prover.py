@@ -234,12 +234,12 @@ class _Prover:
         found = {n: exact(claim, self._passages_of(n)) for n in numbers}
         if supports := [support for one in found.values() for support in one.supports]:
             return _Verdict(supports, None)
-        if several := claims_of(claim.text):
-            return self._all(several, numbers)
         problem = next((one.problem for one in found.values() if one.problem), None)
         passages = [passage for n in numbers for passage in self._passages_of(n)]
         if not any(passage.units for passage in passages) or len(claim.text) > _LONGEST_READ:
             return _Verdict((), problem or (WORDS if passages else UNPLACED))
+        if several := claims_of(claim.text):
+            return self._all(several, numbers)
         reading = read(claim, passages)
         supports = [] if reading.problem else reading.supports(claim)
         problem = (problem or reading.problem) if reading.problem else None
