@@ -181,6 +181,18 @@ def test_every_tab_shows_what_is_changed_elsewhere(
             other.evaluate(HIDE, "visible")
 
 
+def test_a_tab_that_may_not_follow_yet_follows_later(context: BrowserContext, desk: str) -> None:
+    answers = iter([429])
+
+    def busy(route: Route) -> None:
+        status = next(answers, None)
+        route.fulfill(status=status, json={"error": "later"}) if status else route.continue_()
+
+    context.route("**/v1/library/events", busy)
+    with watched(context, desk, "#/library") as page:
+        page.wait_for_event("response", lambda one: "events" in one.url and one.ok, timeout=SLOW)
+
+
 def test_all_are_deleted_with_their_count_and_the_samples_come(
     page: Page, context: BrowserContext
 ) -> None:

@@ -77,7 +77,7 @@ async function listen(state) {
       ended = true;
     } catch (error) {
       if (error.status === 404) learnSpaces(); // the space is gone, or not to be read any more
-      if (error.status >= 400 && error.status < 500) return; // no key, or none of this tenant
+      if (error.status >= 400 && error.status < 500 && error.status !== 429) return; // no key, or none of this tenant
     } finally {
       done();
     }
