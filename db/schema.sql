@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 36 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 37 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 36) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 37) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1545,6 +1545,7 @@ CREATE TABLE IF NOT EXISTS study_sets (
     dropped      jsonb       NOT NULL DEFAULT '{}',
     model        text        NOT NULL DEFAULT '',
     created_at   timestamptz NOT NULL DEFAULT now(),
+    owner        text        NOT NULL DEFAULT coalesce(current_setting('helix.owner', true), ''),
     UNIQUE (tenant_id, id)
 );
 ALTER TABLE study_sets ENABLE ROW LEVEL SECURITY;
@@ -1556,6 +1557,8 @@ COMMENT ON COLUMN study_sets.run_id IS 'the run that makes it; null: brought in 
 COMMENT ON COLUMN study_sets.plan IS 'chunks that it is made from, in their order; null: not chosen';
 COMMENT ON COLUMN study_sets.at IS 'steps of the plan that are done; whoever goes on begins there';
 COMMENT ON COLUMN study_sets.dropped IS 'how many items were dropped, by reason';
+COMMENT ON COLUMN study_sets.owner IS
+    'who made it, as conversations have it: they see it whichever of its documents they may read';
 
 -- A question, card, lesson or node. Its words are those of its sources, and go with the first of
 -- them that is deleted.
@@ -2010,6 +2013,25 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
             AND NOT d.spaces && (SELECT current_setting('helix.spaces', true)::bigint[]))
 $$;
 
+-- Whether a study set is of documents alone that the transaction's spaces have: of those it was ordered
+-- for, or, ordered for all, of those it is made from. One that has none left is for its space.
+CREATE OR REPLACE FUNCTION set_is_readable(made bigint, space bigint, documents bigint[], plan bigint[])
+RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+    SELECT coalesce(
+        bool_and(d.spaces && (SELECT current_setting('helix.spaces', true)::bigint[])),
+        space = ANY ((SELECT current_setting('helix.spaces', true))::bigint[]), false)
+    FROM documents d
+    WHERE d.tenant_id = (SELECT current_setting('helix.tenant', true)) AND d.id IN (
+        SELECT unnest(documents)
+        UNION SELECT c.document_id FROM chunks c WHERE documents IS NULL AND c.id = ANY (plan)
+            AND c.tenant_id = (SELECT current_setting('helix.tenant', true))
+        UNION SELECT s.document_id FROM study_items i
+        JOIN study_sources s ON (s.tenant_id, s.item_id) = (i.tenant_id, i.id)
+        WHERE documents IS NULL AND i.set_id = made
+            AND i.tenant_id = (SELECT current_setting('helix.tenant', true)))
+$$;
+
 -- The same of an answer whose text may hold words of `documents`: of one that is gone it may not.
 CREATE OR REPLACE FUNCTION are_readable(documents bigint[]) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -2033,7 +2055,7 @@ REVOKE ALL ON FUNCTION
     readable_chunks_near, space_runs, has_all_spaces, forget_in_answers, forget_in_messages,
     record_removals, document_counts, keep_version, check_spaces, leave_space, readable_spaces,
     editable_spaces,
-    item_is_readable, are_readable, is_tenant_owner, limits_of FROM PUBLIC;
+    item_is_readable, set_is_readable, are_readable, is_tenant_owner, limits_of FROM PUBLIC;
 
 -- === What every migration makes sure of ==========================================================
 -- Whatever the version. It changes nothing where all is there.
@@ -2075,6 +2097,8 @@ DECLARE
     own constant text := 'tenant_id = (SELECT current_setting(''helix.tenant'', true))';
     by_document constant text := ' AND (SELECT d.id FROM readable_documents d WHERE d.tenant_id ='
         ' %1$I.tenant_id AND d.id = %1$I.document_id) IS NOT NULL';
+    by_set constant text := ' AND EXISTS (SELECT FROM study_sets t WHERE t.tenant_id ='
+        ' %1$I.tenant_id AND t.id = %1$I.set_id)';
     by_conversation constant text := '(SELECT c.owner FROM conversations c WHERE c.tenant_id ='
         ' %1$I.tenant_id AND c.id = %1$I.conversation_id) IS NOT NULL';
     me constant text := '(SELECT coalesce(current_setting(''helix.owner'', true), ''''))';
@@ -2096,11 +2120,16 @@ BEGIN
             WHEN relname = 'source_entries' THEN ' AND (SELECT s.id FROM sources s WHERE (s.tenant_id,'
                 ' s.id) = (source_entries.tenant_id, source_entries.source_id)) IS NOT NULL'
             WHEN relname = 'loose_objects' THEN ' AND false'
-            WHEN relname = 'runs' THEN ' AND (kind = ''study'' OR EXISTS (SELECT FROM run_files f'
+            WHEN relname = 'runs' THEN ' AND (EXISTS (SELECT FROM run_files f'
                 ' WHERE f.tenant_id = runs.tenant_id AND f.run_id = runs.id) OR CASE'
+                ' WHEN kind = ''study'' THEN (SELECT t.id FROM study_sets t WHERE t.tenant_id ='
+                ' runs.tenant_id AND t.id = (runs.options -> ''set_id'')::bigint) IS NOT NULL'
                 ' WHEN kind = ANY (''{url,crawl}'') THEN (options -> ''space'')::bigint = ANY'
                 ' ((SELECT current_setting(''helix.spaces'', true))::bigint[]) ELSE false END)'
-            WHEN relname = 'study_items' THEN ' AND item_is_readable(id)'
+            WHEN relname = 'study_sets' THEN ' AND (owner = ' || me
+                || ' OR (SELECT has_all_spaces()) OR set_is_readable(id, (scope ->> ''space'')::bigint, document_ids, plan))'
+            WHEN relname = 'study_items' THEN ' AND item_is_readable(id)' || by_set
+            WHEN relname = 'study_attempts' THEN by_set
             WHEN relname = 'message_events' THEN ' AND are_readable((SELECT m.document_ids FROM'
                 ' messages m WHERE (m.tenant_id, m.conversation_id, m.id) = (message_events.tenant_id,'
                 ' message_events.conversation_id, message_events.message_id)))'
@@ -2139,7 +2168,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, readable_chunks_near, space_runs, document_counts, readable_spaces, editable_spaces, item_is_readable, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
+    lexical_chunks, readable_chunks_near, space_runs, document_counts, readable_spaces, editable_spaces, item_is_readable, set_is_readable, has_all_spaces, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

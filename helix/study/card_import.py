@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from helix.domain.context import Source
 from helix.errors import BadRequest
@@ -36,8 +37,10 @@ def cards_in(name: str, data: bytes) -> list[Card]:
     return [Card(front, back) for front, back in fronts.items()]
 
 
-async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> int:
-    """Store the cards as a new set; returns its id.
+async def import_cards(
+    library: Library, title: str, cards: Sequence[Card], scope: dict[str, Any] | None = None
+) -> int:
+    """Store the cards as a new set, of the space in ``scope`` if it has one; returns its id.
 
     A card whose back is stated by a passage of the library gets that span as its source: it becomes
     stale, or is deleted, with its document. The other cards have no source.
@@ -45,7 +48,7 @@ async def import_cards(library: Library, title: str, cards: Sequence[Card]) -> i
     sources = [await _span(library, card) for card in cards]
 
     def store(connection: Connected) -> int:
-        new = NewSet("cards", title, {}, None, "normal", None)
+        new = NewSet("cards", title, scope)
         set_id = add_set(connection, library.tenant, new)
         for card, card_sources in zip(cards, sources, strict=True):
             spans = spans_of(card.back, card_sources) if card_sources else ()

@@ -49,7 +49,7 @@ DEFINERS = {
     "forget_in_answers", "forget_in_messages", "record_removals",
     "keep_version",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",
-    "item_is_readable", "are_readable", "is_tenant_owner", "limits_of",
+    "item_is_readable", "set_is_readable", "are_readable", "is_tenant_owner", "limits_of",
 }  # fmt: skip
 
 _OURS = """

@@ -56,7 +56,13 @@ TABLES = (
     Table("tenant_settings", ("tenant_id",)),
     Table("progress_sessions", ("learner", "started_at")),
     Table("progress_counts", ("learner", "quarter", "action")),
-    Table("study_sets", ("id",), numbered=True, without=("run_id",), references={"plan": "chunks"}),
+    Table(
+        "study_sets",
+        ("id",),
+        numbered=True,
+        without=("run_id", "owner"),
+        references={"plan": "chunks", **_IN_SPACE},
+    ),
     Table(
         "study_items",
         ("id",),

@@ -21,7 +21,7 @@ from tests.support.tenants import bring_in, marker
 TENANT = "alpha"
 OPEN_TEXT = "Refunds are accepted within thirty days of purchase."
 SECRET_TEXT = f"The password of the vault is {marker(TENANT)}.\n\nThe vault is in the cellar."
-OF_PEOPLE = ("/v1/study", "/v1/answers", "/v1/runs/{run_id}/cancel")
+OF_PEOPLE = ("/v1/answers", "/v1/runs/{run_id}/cancel")
 """Routes of what people made: its title and its number stay, as when its documents are deleted."""
 
 

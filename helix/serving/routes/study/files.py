@@ -139,6 +139,7 @@ async def bring_in(request: Request, caller: CurrentCaller) -> Response:
         await form.close()
     library = caller.library
     cards = await library.aside(partial(cards_in, name, data))
-    set_id = await import_cards(library, check_text("title", title or name, 200), cards)
+    title = check_text("title", title or name, 200)
+    set_id = await import_cards(library, title, cards, caller.placed({}))
     caller.changed(f"import of study set {set_id}")
     return TextJson(await get_set(library, set_id), 201)
