@@ -76,16 +76,22 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do what waits for a yes.")]
 
 
 def asked_secrets(names: Several) -> dict[str, str]:
-    """The secrets of these names: from a file each, or as they are typed without being shown."""
+    """The secrets of these names: from a file each, or as they are typed without being shown.
+
+    The end of a file's last line is no part of its secret: a server would not know the password.
+    """
     found: dict[str, str] = {}
-    for name, _, file in (each.partition("=@") for each in names or ()):
-        if not file:
+    for name, equals, file in (each.partition("=") for each in names or ()):
+        if not equals:
             found[name] = typer.prompt(name, hide_input=True, err=True)
             continue
+        if not file.startswith("@"):
+            raise BadRequest(f"--secret {name} is asked for, or read from a file: {name}=@FILE")
         try:
-            found[name] = Path(file).expanduser().read_text(encoding="utf-8")
+            text = Path(file[1:]).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            raise BadRequest(f"{file}, the file of the secret {name}, cannot be read") from None
+            raise BadRequest(f"{file[1:]}, the file of the secret {name}, cannot be read") from None
+        found[name] = text.rstrip("\r\n")
     return found
 
 

@@ -38,7 +38,8 @@ def words_body(pages: Sequence[PrintedPage], most: int) -> tuple[bytes, list[int
     """
     sizes: list[int] = []
     for page in pages:
-        sizes.append(len(page.words) if sum(sizes) + len(page.words) <= most else 0)
+        sizes.append(len(page.words) if len(page.words) <= most else 0)
+        most -= sizes[-1]
     return b"".join(page.words[:size] for page, size in zip(pages, sizes, strict=True)), sizes
 
 

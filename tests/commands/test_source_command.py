@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 import pipelines.source
 from helix.commands.lazy_commands import LazyCommand
+from pipelines.source_options import asked_secrets
 from tests.support.fake_embedder import rows
 from tests.support.ingest_command import become_a_user
 from tests.support.wire.gemini import GeminiWire
@@ -91,6 +92,7 @@ def test_a_source_is_changed_paused_and_left(folder: Path, durable_database_url:
         (("add", "shared", "--name", "12"), "no number alone"),
         (("add", "shared", "--every", "1m", "--tag", ""), "a tag has 1 to 100"),
         (("add", "shared", "--group", "staff"), "is no NAME=VALUE"),
+        (("add", "shared", "--secret", "token=x"), "--secret token is asked for, or read from a"),
         (("add", "tape://x"), "is of no kind that is known"),
     ],
 )
@@ -98,6 +100,11 @@ def test_what_cannot_be_is_one_line(folder: Path, arguments: tuple[str, ...], sa
     result = source(*arguments)
     assert result.exit_code == 1 and said in result.output
     assert result.output.count("\n") == 1
+
+
+def test_a_secret_ends_with_the_last_line_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("first\nlast \r\n", newline="")
+    assert asked_secrets([f"password=@{tmp_path}/password"]) == {"password": "first\nlast "}
 
 
 def test_a_second_of_one_name_is_refused(folder: Path) -> None:
