@@ -50,12 +50,16 @@ def reread_all(
 ) -> Rereading:  # fmt: skip
     """One run for all kept bytes, one for all pages of the web; in the caller's transaction.
 
-    Without ``web_imports`` a page of the web is a problem, unless its bytes are kept. Whoever
+    Without ``web_imports`` a page of the web is a problem. An upload under an address of the web
+    is read from its bytes: what is there may be another page, such as one to sign in. Whoever
     edits some spaces alone has a run for each that pages stand in, which its readers see.
     """
     rows = _documents(connection, document_ids, tenant)
-    pages = [row for row in rows if is_web(row["source_uri"])]
-    files = [row for row in rows if not is_web(row["source_uri"])]
+    pages: list[Row] = []
+    files: list[Row] = []
+    for row in rows:
+        is_page = is_web(row["source_uri"]) and row["file_hash"] is None
+        (pages if is_page else files).append(row)
     rereading = _start_files(connection, files, tenant)
     unknown = set(document_ids) - {row["id"] for row in rows}
     rereading.problems.update((number, no_document(number)) for number in unknown)

@@ -101,6 +101,16 @@ def test_one_run_reads_all_files_again_and_one_fetches_the_pages(
     assert batch(client, "reread", asked)["runs"] == report["runs"], "they are under way already"
 
 
+def test_an_upload_under_an_address_of_the_web_is_read_from_its_bytes(
+    client: httpx.Client, sql: psycopg.Connection
+) -> None:
+    one = upload_ready(client, sql, new_content(), source_uri="https://inside.example/handbook")
+    report = batch(client, "reread", [one])
+    assert report["failed"] == 0
+    (run,) = report["runs"]
+    assert client.get(f"/v1/runs/{run}").json()["kind"] == "upload"
+
+
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
