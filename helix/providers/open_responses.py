@@ -19,7 +19,7 @@ _opened: ContextVar[list[httpx.Response] | None] = ContextVar("opened", default=
 
 @contextmanager
 def collecting_responses(into: list[httpx.Response]) -> Iterator[None]:
-    """Append each response that begins in this context, of a client of ours, to ``into``."""
+    """Append each streamed response of a client of ours that begins in this context to ``into``."""
     token = _opened.set(into)
     try:
         yield
@@ -27,9 +27,15 @@ def collecting_responses(into: list[httpx.Response]) -> Iterator[None]:
         _opened.reset(token)
 
 
-async def _collect(response: httpx.Response) -> None:
-    if (opened := _opened.get()) is not None:
+def collect(response: httpx.Response) -> None:
+    """Append a response that has begun to the list of its context; one that is closed is left."""
+    opened = _opened.get()
+    if opened is not None and not response.is_closed:
         opened.append(response)
+
+
+async def _collect(response: httpx.Response) -> None:
+    collect(response)
 
 
 HOOKS: dict[str, list[Callable[[httpx.Response], Awaitable[None]]]] = {"response": [_collect]}

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -21,27 +19,12 @@ from google.genai.types import HttpOptionsDict
 
 from helix.errors import SettingsError
 from helix.providers.gemini.errors import Failure, Target, client_failure, status_failure
+from helix.providers.open_responses import collect
 from helix.providers.retries import RetryPolicy, retry_after_seconds
 from helix.settings import HOW, Settings
 
 CONNECT_SECONDS = 5.0
 """Longest wait for a connection; a host that answers at all does so in well under a second."""
-
-_opened: ContextVar[list[httpx.Response] | None] = ContextVar("opened", default=None)
-
-
-@contextmanager
-def collecting_responses(into: list[httpx.Response]) -> Iterator[None]:
-    """Append each streamed response that begins in this context to ``into``.
-
-    The SDK's stream holds its response in a reference cycle, so dropping the stream leaves the
-    socket open until garbage collection: the reader of a stream closes what is collected here.
-    """
-    token = _opened.set(into)
-    try:
-        yield
-    finally:
-        _opened.reset(token)
 
 
 def _restore_timeouts(request: httpx.Request, timeout: httpx.Timeout) -> None:
@@ -52,13 +35,6 @@ def _restore_timeouts(request: httpx.Request, timeout: httpx.Timeout) -> None:
     """
     request.extensions["timeout"] = timeout.as_dict()
     request.headers.pop("x-server-timeout", None)
-
-
-def _collect(response: httpx.Response) -> httpx.Response:
-    opened = _opened.get()
-    if opened is not None and not response.is_closed:
-        opened.append(response)
-    return response
 
 
 @dataclass(frozen=True)
@@ -112,7 +88,8 @@ class AsyncGeminiHttp(httpx.AsyncClient):
         try:
             response = await self._send_in_loop(request, options)
             if response.is_success:
-                return _collect(response)
+                collect(response)
+                return response
             await response.aread()
         except httpx.HTTPError as error:
             raise client_failure(error, self._judge.target) from None
@@ -149,7 +126,8 @@ class GeminiHttp(httpx.Client):
         try:
             response = super().send(request, **options)
             if response.is_success:
-                return _collect(response)
+                collect(response)
+                return response
             response.read()
         except httpx.HTTPError as error:
             raise client_failure(error, self._judge.target) from None

@@ -18,8 +18,9 @@ from helix.providers.gemini.answer import AnswerReader, whole_answer
 from helix.providers.gemini.contents import contents_of, system_of
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import Family, family_of
-from helix.providers.gemini.http import GeminiConnection, collecting_responses
+from helix.providers.gemini.http import GeminiConnection
 from helix.providers.gemini.tools import declared
+from helix.providers.open_responses import collecting_responses
 
 OUTPUT_TOKENS = 8192
 """Tokens that LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
