@@ -18,7 +18,7 @@ from helix.answering.form import FormChoice, WrongForm, block_texts, with_form_r
 from helix.answering.gatherer import Gatherer, NeedsModel
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import ImagesNotSupported, image_messages
-from helix.answering.numbering import KnownMarkers, rewritten
+from helix.answering.numbering import KnownMarkers
 from helix.answering.proof import prover_of_pieces
 from helix.answering.question import Question, ReadQuestion
 from helix.answering.statement_filter import StatementFilter, proven
@@ -227,7 +227,7 @@ class CitationQueryEngine(BaseQueryEngine):
         hygiene, markers = None, None
         if retrieval.gathered:  # its reader knows the numbers, and nobody knows another
             markers = KnownMarkers(len(retrieval.sources))
-            deltas = rewritten(deltas, markers)
+            deltas = filtered(deltas, markers)
         if results := results_told(wording, retrieval.sources) if retrieval.gathered else "":
             deltas = or_results(deltas, results)
         if self._hygienic:

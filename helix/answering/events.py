@@ -9,9 +9,9 @@ from contextlib import aclosing
 from typing import Any
 
 from helix.answering.gatherer import Event as Event
-from helix.answering.numbering import Renumbering, rewritten
+from helix.answering.numbering import Renumbering
 from helix.answering.pipeline import AnswerRequest
-from helix.answering.stream import AnswerStream
+from helix.answering.stream import AnswerStream, filtered
 from helix.errors import HelixError
 
 TOLD_BEFORE = ("answer", "citations")
@@ -54,7 +54,7 @@ async def typed_events(request: AnswerRequest, stream: AnswerStream) -> AsyncGen
 
 def for_readers_of(stream: AnswerStream) -> AsyncGenerator[str, None]:
     """The deltas of ``stream``, whose events are told, with the readers' numbers."""
-    return rewritten(stream.__aiter__(), Renumbering(stream.renumbered))
+    return filtered(stream.__aiter__(), Renumbering(stream.renumbered))
 
 
 def without_streamed(response: dict[str, Any]) -> dict[str, Any]:

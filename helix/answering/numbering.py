@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -144,18 +143,6 @@ class KnownMarkers(MarkerRewriting):
         if len(known) == len(numbers):
             return marker[0]
         return f"[{', '.join(number.strip() for number in known)}]" if known else ""
-
-
-async def rewritten(
-    deltas: AsyncGenerator[str, None], markers: MarkerRewriting
-) -> AsyncGenerator[str, None]:
-    """``deltas`` as ``markers`` rewrites them, none of them empty; closes them too."""
-    async with aclosing(deltas):
-        async for delta in deltas:
-            if ready := markers.feed(delta):
-                yield ready
-        if ready := markers.end():
-            yield ready
 
 
 def renumbering_of(text: str, sources: int) -> tuple[str, Renumbering]:
