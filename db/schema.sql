@@ -15,9 +15,9 @@ CREATE TABLE IF NOT EXISTS schema_version (
     applied_at timestamptz NOT NULL DEFAULT now()
 );
 INSERT INTO schema_version (version)
-    SELECT 37 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
+    SELECT 38 WHERE to_regclass('documents') IS NULL ON CONFLICT DO NOTHING;
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 37) THEN
+    IF NOT EXISTS (SELECT FROM schema_version WHERE version = 38) THEN
         RAISE EXCEPTION 'the schema is of another version: run `helix migrate`';
     END IF;
 END $$;
@@ -1122,6 +1122,25 @@ CREATE TABLE IF NOT EXISTS feedback (
 ALTER TABLE feedback ENABLE ROW LEVEL SECURITY;
 CREATE INDEX IF NOT EXISTS feedback_answer ON feedback (tenant_id, answer_id);
 
+-- When a tenant was erased: what was being answered then is not kept after.
+CREATE TABLE IF NOT EXISTS erasures (
+    tenant    bigint      PRIMARY KEY,
+    erased_at timestamptz NOT NULL
+);
+COMMENT ON COLUMN erasures.tenant IS 'hashtextextended(name, 0), of the last day: its name is erased too';
+
+-- Whether the answer to a question that was asked `seconds` ago may be kept: not if its tenant was
+-- erased since. Behind the lock, which an erasure has to itself, a statement sees what it left.
+CREATE OR REPLACE FUNCTION answer_may_be_kept(tenant_id text, seconds float8) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+    whose constant bigint := hashtextextended(tenant_id, 0);
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(whose);
+    RETURN NOT EXISTS (SELECT FROM erasures WHERE tenant = whose
+        AND erased_at > clock_timestamp() - make_interval(secs => seconds));
+END $$;
+
 -- A receipt without the words of the documents `gone`: its answer, made of all its sources, goes
 -- whole (a refusal says nothing and stays), of citations and spans those of these documents and of
 -- tools' results, and of an agent's calls what a model wrote after it had read them.
@@ -2052,7 +2071,7 @@ $$;
 -- Each of these functions reads or writes with the owner's rights: nobody has them by default.
 REVOKE ALL ON FUNCTION
     tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache, lexical_chunks,
-    readable_chunks_near, space_runs, has_all_spaces, forget_in_answers, forget_in_messages,
+    answer_may_be_kept, readable_chunks_near, space_runs, has_all_spaces, forget_in_answers, forget_in_messages,
     record_removals, document_counts, keep_version, check_spaces, leave_space, readable_spaces,
     editable_spaces,
     item_is_readable, set_is_readable, are_readable, is_tenant_owner, limits_of FROM PUBLIC;
@@ -2168,7 +2187,7 @@ GRANT SELECT ON readable_documents TO helix_limited;
 GRANT USAGE ON SEQUENCE run_changes, term_changes_made, documents_id_seq, messages_id_seq,
     study_sets_id_seq, study_items_id_seq, study_attempts_id_seq, study_reviews_id_seq, spaces_id_seq, sources_id_seq TO helix_app, helix_limited;
 GRANT EXECUTE ON FUNCTION tenant_of_key, opened_by_key, opened_by_session, any_chunks, purge_cache,
-    lexical_chunks, readable_chunks_near, space_runs, document_counts, readable_spaces, editable_spaces, item_is_readable, set_is_readable, has_all_spaces, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
+    answer_may_be_kept, lexical_chunks, readable_chunks_near, space_runs, document_counts, readable_spaces, editable_spaces, item_is_readable, set_is_readable, has_all_spaces, are_readable, is_tenant_owner, limits_of TO helix_app, helix_limited;
 GRANT SELECT ON schema_version TO PUBLIC;
 
 -- The indexes of search. A first load drops them while there are no rows, and builds them at its

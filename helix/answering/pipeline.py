@@ -53,10 +53,10 @@ class SourceChanged(Unavailable):
 class ReceiptStore(Protocol):
     """Stores receipts."""
 
-    async def save(self, answer: Answer, owner: str = "") -> bool:
+    async def save(self, answer: Answer, owner: str, seconds: float) -> bool:
         """Store the receipt of ``answer`` to a question of ``owner``'s, as a Reach names it.
 
-        False where that failed, which costs no answer.
+        The question was asked ``seconds`` ago. False where that failed, which costs no answer.
         """
         ...
 
@@ -313,7 +313,9 @@ class AnswerRequest:
         if self.recorded:
             if receipts := self.pipeline.receipts:
                 with span("receipt"):
-                    saved = await receipts.save(answer, self.right.owner if self.right else "")
+                    owner = self.right.owner if self.right else ""
+                    seconds = time.perf_counter() - self.started
+                    saved = await receipts.save(answer, owner, seconds)
                 if not saved:
                     self.pipeline.metrics.receipt_failures.inc()
             for observer in (self.outcome.record, *self.pipeline.observers):

@@ -27,7 +27,7 @@ ADDED_ROWS = FIXTURES / "added_rows"
 """By version, rows of the tables that its step made."""
 UNFILLED = {
     "embedding_change", "tenant_settings", "document_values", "document_versions", "chunk_versions",
-    "passkeys", "passkey_challenges",
+    "passkeys", "passkey_challenges", "erasures",
 }  # fmt: skip
 """The tables that may be empty in an earlier version: one of the moment, and the newest step's."""
 FILE_NAMES = {

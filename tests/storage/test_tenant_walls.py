@@ -20,7 +20,7 @@ from tests.support.wire.gemini import word_vector
 
 NOBODYS = {"embedding_space", "embedding_change", "embedding_cache", "contacts", "schema_version",
            "people", "identities", "passkeys", "passkey_challenges", "signing_keys",
-           "signing_secret", "backups"}  # fmt: skip
+           "signing_secret", "backups", "erasures"}  # fmt: skip
 """Tables without a tenant's data: the cache is keyed by a hash of the text; people are of all."""
 BY_ITSELF = "readable_documents"
 """A view with the owner's rights that has the wall in it."""
@@ -45,7 +45,7 @@ WALLED = (  # in an order that they can be emptied in
 OF_CONVERSATIONS = {"messages", "message_events", "conversation_images"}
 DEFINERS = {
     "tenant_of_key", "opened_by_key", "opened_by_session", "any_chunks", "purge_cache",
-    "lexical_chunks", "readable_chunks_near",
+    "lexical_chunks", "readable_chunks_near", "answer_may_be_kept",
     "forget_in_answers", "forget_in_messages", "record_removals",
     "keep_version",
     "document_counts", "check_spaces", "leave_space", "readable_spaces", "editable_spaces",

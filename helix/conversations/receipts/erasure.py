@@ -30,6 +30,7 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
         StillRunning: a run of the tenant has not ended.
     """
     whose = (tenant_name(tenant),)
+    connection.execute(sql.HOLD_ANSWERS, whose)
     if (run := connection.execute(sql.OPEN_RUN_OF, whose).fetchone()) is not None:
         (number,) = run
         raise StillRunning(
@@ -44,6 +45,7 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     }
     ((documents,),) = connection.execute(sql.COUNT_DOCUMENTS, whose).fetchall()
     erase_space(connection, tenant)
+    connection.execute(sql.ERASED, whose)
     return {"answers": counts["answers"], "documents": documents, "runs": counts["runs"],
             "keys": counts["keys"]}  # fmt: skip
 

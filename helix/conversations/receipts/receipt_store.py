@@ -45,10 +45,10 @@ class Receipts:
         self.saved = 0
         self.failed = 0
 
-    async def save(self, answer: Answer, owner: str = "") -> bool:
+    async def save(self, answer: Answer, owner: str, seconds: float) -> bool:
         """Store the receipt of ``answer``; False, and a line in the log, where that fails.
 
-        ``owner`` is who asked, as a Reach names it.
+        ``owner`` is who asked, as a Reach names it, ``seconds`` ago.
         """
         tenant = answer.question.scope.tenant
         try:
@@ -60,6 +60,7 @@ class Receipts:
                     "documents": documents_of(answer),
                     "receipt": storable_json(receipt_of(answer, self._configuration)),
                     "owner": owner,
+                    "seconds": seconds,
                 }
                 await self._store.of(tenant).fetch(sql.KEEP, values)
         except Exception as error:  # noqa: BLE001  an answer is worth more than its receipt

@@ -11,6 +11,16 @@ OPEN_RUN_OF = compose(
     open=str(OPEN_RUN),
 )
 
+# First, and to the end: what keeps answers of the tenant (answer_may_be_kept) waits for it.
+HOLD_ANSWERS = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+# When it is done; those of before have no question any more that would be answered.
+ERASED = """
+WITH old AS (DELETE FROM erasures WHERE erased_at < now() - interval '1 day')
+INSERT INTO erasures (tenant, erased_at) VALUES (hashtextextended(%s, 0), clock_timestamp())
+ON CONFLICT (tenant) DO UPDATE SET erased_at = excluded.erased_at
+"""
+
 # Counted before they go, for whoever asked for it to be told.
 COUNT_DOCUMENTS = "SELECT count(*) FROM documents WHERE tenant_id = %s"
 

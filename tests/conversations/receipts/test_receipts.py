@@ -175,7 +175,7 @@ async def test_a_deleted_document_is_gone_from_receipts_too(database_url: str) -
 
         # one that ended while its document was being deleted
         late = replace(done, question=replace(done.question, answer_id="e" * 32))
-        assert opened.receipts and await opened.receipts.save(late)
+        assert opened.receipts and await opened.receipts.save(late, "", 0.0)
         assert (await receipt_of(opened, late))["answer"] is None, "hidden at once"
         assert _with_words(database_url) == 1
         await asyncio.to_thread(tidy, opened.store, 30)
@@ -394,3 +394,24 @@ async def test_erasing_a_tenant_leaves_nothing_of_it_and_all_of_others(database_
         assert counts("stays") == before
         assert (await ask(opened, question(1), "gone")).reason == "no_documents"
         assert not (await ask(opened, question(1), "stays")).abstained
+
+
+async def test_what_is_being_answered_while_its_tenant_is_erased_is_not_kept(
+    database_url: str,
+) -> None:
+    async with services(database_url) as opened:
+        assert opened.receipts
+        asked = {tenant: await ask(opened, question(1), tenant) for tenant in ("gone", "stays")}
+        with opened.store.connection() as connection:
+            with connection.transaction():
+                erase_tenant(connection, "gone")
+                saving = asyncio.create_task(opened.receipts.save(asked["gone"], "", 5.0))
+                done, _ = await asyncio.wait({saving}, timeout=0.5)
+                assert not done, "it waits for the erasure"
+            assert await saving
+        assert await opened.receipts.save(asked["gone"], "", 60.0)
+        kept = "SELECT count(*)::int FROM answers WHERE tenant_id = %s"
+        assert rows(database_url, kept, "gone") == [(0,)]
+        assert rows(database_url, kept, "stays") == [(1,)]
+        await ask(opened, question(2), "gone")
+        assert rows(database_url, kept, "gone") == [(1,)], "a tenant of the same name begins anew"
