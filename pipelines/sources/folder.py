@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pipelines.files.scan import legible, name_problem
 from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.posix_readers import FolderRights, readers_of, rights_of
 
@@ -41,12 +42,14 @@ class FolderSource:
     def __init__(self, folder: Path, with_readers: bool = False) -> None:
         self._folder = folder
         self._with_readers = with_readers
+        self._misnamed: dict[str, str] = {}
 
     def entries(self) -> Iterator[Entry]:
         """The files; a folder below that may not be read makes the listing incomplete.
 
         A link to a file counts as the file where that lies in the folder too; links to folders are
-        not followed.
+        not followed. A file whose name no document can have is told by a legible one, and cannot be
+        read.
         """
         unread: list[str] = []
         yield from self._below(self._folder, "", FolderRights(), unread)
@@ -63,7 +66,7 @@ class FolderSource:
             with os.scandir(folder) as found:
                 children = sorted(found, key=lambda child: child.name)
         except OSError as error:
-            unread.append(f"{prefix or self._folder} ({error.strerror})")
+            unread.append(legible(f"{prefix or self._folder} ({error.strerror})"))
             return
         for child in children:
             if child.name.startswith("."):
@@ -77,14 +80,17 @@ class FolderSource:
             except FileNotFoundError:  # it went while the folder was listed
                 continue
             except OSError as error:
-                unread.append(f"{key} ({error.strerror})")
+                unread.append(legible(f"{key} ({error.strerror})"))
 
     def _entry(self, child: os.DirEntry[str], key: str, rights: FolderRights) -> Entry | None:
         if child.is_symlink() and not self._is_within(child.path):
             return None
         status = child.stat()
-        if not stat.S_ISREG(status.st_mode) or not _is_text(key):
+        if not stat.S_ISREG(status.st_mode):
             return None
+        if name_problem(key):
+            self._misnamed[legible(key)] = key
+            key = legible(key)
         return Entry(
             key,
             size=status.st_size,
@@ -101,6 +107,8 @@ class FolderSource:
 
     def read(self, entry: Entry) -> bytes:
         """The bytes of a file; a link that leads out of the folder is not followed."""
+        if problem := name_problem(self._misnamed.get(entry.key, "")):
+            raise SourceError(problem)
         path = self._folder / entry.key
         try:
             if not self._is_within(path):
@@ -116,7 +124,8 @@ class FolderSource:
         """False where the file is gone; a folder that is away says nothing of what is in it."""
         try:
             os.scandir(self._folder).close()
-            return stat.S_ISREG((self._folder / key).stat().st_mode)
+            path = self._folder / self._misnamed.get(key, key)
+            return stat.S_ISREG(path.stat().st_mode)
         except (FileNotFoundError, NotADirectoryError):
             if self._folder.is_dir():
                 return False
@@ -126,8 +135,3 @@ class FolderSource:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _is_text(key: str) -> bool:
-    """False where the bytes of a name are no UTF-8, as Python shows them."""
-    return key.isascii() or not any("\ud800" <= char <= "\udfff" for char in key)

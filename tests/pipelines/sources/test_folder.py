@@ -65,6 +65,22 @@ def test_hidden_files_pipes_and_links_that_lead_out_are_not_listed(
         opened(folder).read(Entry("../secret.md"))
 
 
+def test_a_file_whose_name_is_not_utf_8_is_listed_and_says_so_when_it_is_read(
+    folder: Path,
+) -> None:
+    (folder / os.fsdecode(b"caf\xe9")).mkdir()
+    (folder / os.fsdecode(b"caf\xe9") / "menu.md").write_text("Menu.")
+    source = opened(folder)
+    assert {entry.key for entry in source.entries()} == {
+        "guides/two.md", "one.md", r"caf\xe9/menu.md",
+    }  # fmt: skip
+    with pytest.raises(SourceError, match="its name is not UTF-8: rename it"):
+        source.read(Entry(r"caf\xe9/menu.md"))
+    assert source.is_there(r"caf\xe9/menu.md")
+    (folder / os.fsdecode(b"caf\xe9")).rename(folder / "café")
+    assert not source.is_there(r"caf\xe9/menu.md")
+
+
 def test_what_went_is_gone_and_what_is_there_is_not(folder: Path) -> None:
     source = opened(folder)
     (folder / "one.md").unlink()

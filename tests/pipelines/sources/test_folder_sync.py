@@ -279,3 +279,13 @@ def test_a_source_goes_with_its_documents(database_url: str, shared: Path) -> No
     asyncio.run(carried_out(database_url))
     assert rows(database_url, "SELECT count(*) FROM documents") == [(0,)]
     assert rows(database_url, "SELECT count(*) FROM sources") == [(0,)]
+
+
+def test_a_file_whose_name_is_not_utf_8_has_failed_and_the_others_come(
+    database_url: str, shared: Path
+) -> None:
+    (shared / os.fsdecode(b"caf\xe9.md")).write_text("Menu.")
+    source = synced(database_url, shared)
+    assert len(source.documents()) == 5
+    failed = rows(database_url, "SELECT key, reason FROM source_entries WHERE reason <> ''")
+    assert failed == [(r"caf\xe9.md", "its name is not UTF-8: rename it")]
