@@ -152,7 +152,8 @@ class Answer:
     @property
     def reason_text(self) -> str | None:
         """The reason of a refusal as one sentence; None for an answer."""
-        return reason_text(self.question.text, self.retrieval, self.reason)
+        moment = self.question.scope.as_of
+        return reason_text(self.question.text, self.retrieval, self.reason, moment)
 
     @cached_property
     def closest(self) -> list[Passage] | None:

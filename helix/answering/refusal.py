@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TypedDict
 
 from helix.domain.question_analysis import AskedQuestion, read_question
@@ -52,10 +53,17 @@ class Passage(TypedDict):
     likely: bool
 
 
-def reason_text(question: str, retrieval: Retrieval, reason: Reason | None) -> str | None:
-    """One sentence that says why nothing was answered; None of an answer."""
+def reason_text(
+    question: str, retrieval: Retrieval, reason: Reason | None, as_of: datetime | None = None
+) -> str | None:
+    """One sentence that says why nothing was answered; None of an answer.
+
+    ``as_of`` is the moment that the question was about, where it named one.
+    """
     if reason is None:
         return None
+    if reason == "no_documents" and as_of is not None:
+        return f"The library has no document that was there at {as_of.isoformat()}."
     if reason in _PLAIN:
         return _PLAIN[reason]
     judged = reason == "model_refused"

@@ -29,9 +29,14 @@ async def check_scope(
     """Return where a refusal is about the documents, not about what the question names.
 
     Raises:
-        NothingToAsk: the library is empty, or there is no such label, document or tenant.
+        NothingToAsk: the library is or was empty, or there is no such label, document or tenant.
     """
     if answer["reason"] == "no_documents":
+        if query.as_of is not None:
+            raise NothingToAsk(
+                f"the library has no document that was there at {query.as_of.isoformat()}: ask of"
+                " a later moment, or without --as-of"
+            )
         if tenant == DEFAULT_TENANT:
             raise NothingToAsk("the library is empty: `helix ingest PATH` brings documents in")
         raise NothingToAsk(

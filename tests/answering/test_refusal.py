@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from helix.answering.refusal import closest_passages, reason_text
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
@@ -39,6 +41,9 @@ def test_the_reason_says_what_is_known() -> None:
         "3 passages came closest; none is near enough to the question."
     )
     assert reason_text(question, found, "no_documents") == "The library holds no documents."
+    assert reason_text(question, found, "no_documents", datetime(2020, 1, 1, tzinfo=UTC)) == (
+        "The library has no document that was there at 2020-01-01T00:00:00+00:00."
+    )
 
 
 def test_the_closest_open_at_their_best_sentence_with_the_question_s_words_marked() -> None:

@@ -153,6 +153,8 @@ def test_a_moment_that_is_not_kept_is_refused(database_url: str) -> None:
         assert client.get("/v1/search", params={"q": "crates", "as_of": latest}).json()["results"]
         empty = client.get("/v1/search", params={"q": "crates", "as_of": begun.isoformat()})
         assert empty.json()["results"] == [], "nothing was there yet"
+        told = client.post("/v1/query", json={"question": "x?", "as_of": begun.isoformat()}).json()
+        assert told["reason"] == "no_documents" and begun.isoformat() in told["reason_text"]
         conversation = client.post("/v1/conversations", json={}).json()["id"]
         asked = {"question": question(51000), "as_of": latest, "stream": False}
         told = client.post(f"/v1/conversations/{conversation}/messages", json=asked)
