@@ -8,7 +8,7 @@ from helix.domain.metadata import checked_key
 from helix.errors import BadRequest, SettingsError
 from helix.settings import Settings
 
-READERS = "9"
+READERS = "10"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
 SPLITTERS = "5"

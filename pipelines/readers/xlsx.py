@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.office import core_title, guarded
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import add_table, one_line
+from pipelines.readers.xlsx_formulas import Formulas, formulas_without_value
 
 Value = float | str | datetime.time | datetime.date | datetime.timedelta
 
@@ -23,7 +24,8 @@ Value = float | str | datetime.time | datetime.date | datetime.timedelta
 def read(data: bytes, progress: Progress) -> ReadText:
     """Sections of 20 rows labelled "sheet Budget, rows 2-21", hidden sheets included.
 
-    Values are those saved with the file, without their number formats: 25% is 0.25.
+    Values are those saved with the file, without their number formats: 25% is 0.25. A formula that
+    was saved without its value stands for it.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without a value.
@@ -31,27 +33,32 @@ def read(data: bytes, progress: Progress) -> ReadText:
     draft = Draft()
     with guarded(data, "Excel workbook"):
         with load_workbook(io.BytesIO(data)) as book:
-            _read_sheets(book, draft, progress)
+            _read_sheets(book, formulas_without_value(data), draft, progress)
         return draft.finish(core_title(data))
 
 
-def _read_sheets(book: CalamineWorkbook, draft: Draft, progress: Progress) -> None:
+def _read_sheets(
+    book: CalamineWorkbook, formulas: Mapping[str, Formulas], draft: Draft, progress: Progress
+) -> None:
     sheets = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
     for done, about in enumerate(sheets, 1):
         name = one_line(about.name)
-        rows = _rows(book.get_sheet_by_name(about.name))
+        rows = _rows(book.get_sheet_by_name(about.name), formulas.get(about.name, {}))
         add_table(draft, rows, (name,), f"sheet {name}, ")
         progress(done, len(sheets))
 
 
-def _rows(sheet: CalamineSheet) -> Iterator[Row]:
+def _rows(sheet: CalamineSheet, formulas: Formulas) -> Iterator[Row]:
     """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
-    merged = _merged(sheet)
+    merged, (_, left) = _merged(sheet), sheet.start or (0, 0)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
     for index, values in enumerate(sheet.iter_rows()):
-        if not running and values.count("") == len(values):
+        if not running and index not in formulas and values.count("") == len(values):
             continue  # nobody asks for it, and a sheet of one cell may have a million above
         cells = [_text(value) for value in values]
+        for column, formula in formulas.get(index, {}).items():
+            if left <= column < left + len(cells):
+                cells[column - left] = one_line(formula)
         for column, (merge, value) in list(running.items()):
             if index > merge.last:
                 del running[column]

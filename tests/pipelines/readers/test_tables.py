@@ -6,7 +6,8 @@ import datetime
 import io
 import itertools
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 
 import openpyxl  # type: ignore[import-untyped]
 import pytest
@@ -301,6 +302,41 @@ def test_merged_cells_offsets_and_charts() -> None:
     done = read("xlsx", out.getvalue())
     assert done.text == "Region: EMEA | Sum: 1\nRegion: EMEA | Sum: 2\nRegion: APAC | Sum: 3"
     assert labels(done) == ["sheet Sheet, rows 6-8"]
+
+
+def test_a_formula_without_its_value_stands_for_it() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    cells = {"B4": "Item", "C4": "Cost", "D4": "Tax", "B5": "Pen", "C5": 2, "D5": "=C5*0.2",
+             "B6": "Ink", "C6": 3, "D6": "=IF(C6<9,C6*0.2,1)", "B7": "All",
+             "C7": "=SUM(C5:C6)"}  # fmt: skip
+    for cell, value in cells.items():
+        sheet[cell] = value
+    out = io.BytesIO()
+    book.save(out)
+    counted = {
+        b"<f>SUM(C5:C6)</f><v></v>": b"<f>SUM(C5:C6)</f><v>5</v>",
+        b'r="D5">': b'r="D5" t="str">',  # its value is an empty text
+    }
+    saved = _changed(out.getvalue(), "xl/worksheets/sheet1.xml", counted)
+    told = (
+        "Item: Pen | Cost: 2{}\nItem: Ink | Cost: 3 | Tax: =IF(C6<9,C6*0.2,1)\nItem: All | Cost: {}"
+    )
+    plain = read("xlsx", out.getvalue())
+    assert plain.text == told.format(" | Tax: =C5*0.2", "=SUM(C5:C6)")
+    assert read("xlsx", saved).text == told.format("", "5")
+
+
+def _changed(data: bytes, part: str, changes: Mapping[bytes, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
+        for name in before.namelist():
+            content = before.read(name)
+            for old, new in changes.items() if name == part else ():
+                assert old in content
+                content = content.replace(old, new)
+            after.writestr(name, content)
+    return out.getvalue()
 
 
 def long_table(rows: int) -> ReadText:
