@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -80,6 +81,8 @@ def ask(
     tags = checked_tags(tag) if tag else None
     conditions, moment = written_conditions(where or ()), moment_of(as_of)
     names = [*(document or ()), *([str(document_id)] if document_id is not None else ())]
+    if word:
+        _check_writable(word)
 
     async def connected() -> None:
         async with answer_service(server, tenant_name(tenant)) as answers:
@@ -99,6 +102,22 @@ def ask(
     asyncio.run(connected())
 
 
+def _check_writable(path: Path) -> None:
+    """Return where a file can be written there; raises BadRequest, before anything is asked."""
+    try:
+        is_new = not os.path.lexists(path)
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> BadRequest:
+    return BadRequest(f"{path} cannot be written: {error.strerror}")
+
+
 def _write(path: Path, question: str, answer: Row, server: str | None) -> None:
     """The answer as a Word document, with links to the page of the server that was asked.
 
@@ -111,7 +130,7 @@ def _write(path: Path, question: str, answer: Row, server: str | None) -> None:
     try:
         path.write_bytes(word_of("", [{**answer, "question": question}], page))
     except OSError as error:
-        raise BadRequest(f"{path} cannot be written: {error.strerror}") from None
+        raise _unwritable(path, error) from None
 
 
 def _question(words: list[str]) -> str:

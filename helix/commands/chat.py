@@ -63,25 +63,40 @@ def chat(
 ) -> None:
     """Talk with the documents: each line is a question, which may rest on those before it.
 
-    The conversation is kept: its id is told at the end, and `-c ID` goes on with it. Ctrl-C stops
-    an answer; /help tells how to ask again, edit, and go between what was asked in one place.
+    What was asked is kept: the conversation's id is told at the end, and `-c ID` goes on with it.
+    Ctrl-C stops an answer; /help tells how to ask again, edit, and go between what was asked in one
+    place.
     """
     configure_logging("warning")
     tags = checked_tags(tag) if tag else None
     conditions = written_conditions(where or ())
 
-    async def connected() -> str:
+    async def connected() -> str | None:
         async with answer_service(server, tenant_name(tenant)) as answers:
+            if conversation and not await _is_there(answers, checked_id(conversation)):
+                raise NotFound(
+                    f"there is no conversation {conversation}: leave -c out to begin one"
+                )
             documents = await find_documents(answers, document) if document else None
             ids = None if documents is None else tuple(row["id"] for row in documents)
             query = Query(
                 "", ids, tags, checked_id(conversation or new_id()), mode, model=model,
                 where=conditions,
             )  # fmt: skip
-            return await _talk(answers, query)
+            last = await _talk(answers, query)
+            return last if await _is_there(answers, last) else None
 
-    last = asyncio.run(connected())
-    typer.echo(f"\nconversation {last}: go on with `helix chat -c {last}`", err=True)
+    if last := asyncio.run(connected()):
+        typer.echo(f"\nconversation {last}: go on with `helix chat -c {last}`", err=True)
+
+
+async def _is_there(answers: AnswerService, conversation: str) -> bool:
+    """True if the conversation was begun: by its first question."""
+    try:
+        await answers.conversation(conversation)
+    except NotFound:
+        return False
+    return True
 
 
 async def _talk(answers: AnswerService, query: Query) -> str:

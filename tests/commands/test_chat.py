@@ -70,6 +70,17 @@ def test_lines_are_questions_of_one_conversation(library: str) -> None:
         assert "Refunds are accepted within 30 days" in told.stdout
 
 
+def test_a_conversation_that_is_not_there_is_told_and_one_without_a_question_is_none(
+    library: str,
+) -> None:
+    values = _OFFLINE | {"DATABASE_URL": library}
+    told = helix("chat", "-c", "mistyped", stdin="Where are you?\n", **values)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == "helix: there is no conversation mistyped: leave -c out to begin one\n"
+    told = helix("chat", stdin="/list\n", **values)
+    assert told.returncode == 0 and "go on with" not in told.stderr
+
+
 @pytest.mark.parametrize("over", ["database", "server"])
 def test_what_was_asked_is_asked_again_changed_and_gone_between(library: str, over: str) -> None:
     values = _OFFLINE | {"DATABASE_URL": library}

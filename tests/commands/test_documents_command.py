@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
@@ -203,6 +205,15 @@ def test_runs_are_named_by_what_they_bring_in(command: Helix) -> None:
     assert ended.stdout == f"{path} had ended already: done\n"
 
 
+def test_a_word_file_that_cannot_be_written_is_told_before_the_question_is_asked(
+    command: Helix, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "nowhere" / "a.docx"
+    done = command("ask", "--word", str(nowhere), QUESTION)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"helix: {nowhere} cannot be written: No such file or directory\n"
+
+
 def test_deleting_asks_first(command: Helix) -> None:
     declined = command("documents", "rm", "travel handbook")
     assert declined.returncode == 1
@@ -217,6 +228,9 @@ def test_deleted_documents_are_gone(values: dict[str, str], address: str) -> Non
     empty = helix("documents", HELIX_SERVER=address)
     told = "nothing is ingested yet: `helix ingest PATH` brings files in\n"
     assert (empty.returncode, empty.stdout, empty.stderr) == (0, "", told)
+    moment = datetime.now(UTC).isoformat()
+    done = helix("ask", "--as-of", moment, QUESTION, HELIX_SERVER=address)
+    assert f"the library has no document that was there at {moment}: ask" in done.stderr
     told = "helix: the library is empty: `helix ingest PATH` brings documents in\n"
     for asked in ({"HELIX_SERVER": address}, values):
         for options in ((), ("--json",)):

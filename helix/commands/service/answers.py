@@ -270,7 +270,7 @@ class AnswerService(LibraryService):
 
     async def stop(self, conversation_id: str) -> bool:
         """Stop the answer that is being made in the conversation; False where there is none."""
-        answering = (await self._conversation(conversation_id))["answering"]
+        answering = (await self.conversation(conversation_id))["answering"]
         if answering is None:
             return False
         if self.server:
@@ -282,7 +282,8 @@ class AnswerService(LibraryService):
         return await self._services.turns.stop(row) is not None
 
     @asked(lambda conversation_id: get(f"/v1/conversations/{conversation_id}", limit=1))
-    async def _conversation(self, conversation_id: str) -> Row:
+    async def conversation(self, conversation_id: str) -> Row:
+        """The conversation without its messages; raises NotFound."""
         from helix.conversations.views import get_conversation
 
         return await get_conversation(self.library, conversation_id)
