@@ -2147,7 +2147,9 @@ BEGIN
                 ' ((SELECT current_setting(''helix.spaces'', true))::bigint[]) ELSE false END)'
             WHEN relname = 'study_sets' THEN ' AND (owner = ' || me
                 || ' OR (SELECT has_all_spaces()) OR set_is_readable(id, (scope ->> ''space'')::bigint, document_ids, plan))'
-            WHEN relname = 'study_items' THEN ' AND item_is_readable(id)' || by_set
+            WHEN relname = 'study_items' THEN ' AND item_is_readable(id) AND ((SELECT min(s.n)'
+                ' FROM study_sources s WHERE (s.tenant_id, s.item_id) = (study_items.tenant_id,'
+                ' study_items.id)) IS NOT NULL OR ' || substr(by_set, 6) || ')'
             WHEN relname = 'study_attempts' THEN by_set
             WHEN relname = 'message_events' THEN ' AND are_readable((SELECT m.document_ids FROM'
                 ' messages m WHERE (m.tenant_id, m.conversation_id, m.id) = (message_events.tenant_id,'

@@ -5,29 +5,37 @@ from __future__ import annotations
 from helix.storage.statements import compose
 from helix.storage.statements.study_items import COLUMNS
 
+# Whoever is limited to some spaces sees a card of a readable document, but maybe not its set.
+_SEEN = """EXISTS (
+    SELECT FROM study_sets t WHERE t.tenant_id = %(tenant)s AND t.id = i.set_id)"""
+
 # Those that are due first, the longest overdue before; then new ones.
 DUE = compose(
     """
 SELECT {columns}, c.card, to_json(c.due_at) AS due_at
 FROM study_items i LEFT JOIN study_cards c
     ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE i.tenant_id = %(tenant)s AND i.kind = 'card' AND (c.due_at IS NULL OR c.due_at <= %(now)s)
+WHERE i.tenant_id = %(tenant)s AND i.kind = 'card' AND {seen}
+    AND (c.due_at IS NULL OR c.due_at <= %(now)s)
     AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
 ORDER BY c.due_at IS NULL, c.due_at, i.id LIMIT %(limit)s
 """,
-    columns=COLUMNS,
-)
+    columns=COLUMNS, seen=_SEEN,
+)  # fmt: skip
 
 # With the time when the next is due, for a page to look again.
-COUNTS = """
+COUNTS = compose(
+    """
 SELECT count(*) FILTER (WHERE c.due_at <= %(now)s) AS due,
     count(*) FILTER (WHERE c.due_at IS NULL) AS new,
     count(*) AS cards, to_json(min(c.due_at) FILTER (WHERE c.due_at > %(now)s)) AS next_at
 FROM study_items i LEFT JOIN study_cards c
     ON c.tenant_id = i.tenant_id AND c.item_id = i.id AND c.learner = %(learner)s
-WHERE i.tenant_id = %(tenant)s AND i.kind = 'card'
+WHERE i.tenant_id = %(tenant)s AND i.kind = 'card' AND {seen}
     AND (%(set_id)s::bigint IS NULL OR i.set_id = %(set_id)s)
-"""
+""",
+    seen=_SEEN,
+)
 
 # The item's row is locked: two reviews of a card at once would each begin at the same state.
 HOLD = """
