@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from helix.errors import HelixError
 from pipelines.crawler.fetch import FetchLimits
-from pipelines.crawler.guard import Resolver, system_resolver
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.plan import import_url
 from pipelines.crawler.results import FinishedPage, StoredPage
@@ -36,13 +35,12 @@ async def read_page(
     allow_hosts: Sequence[str],
     *,
     limits: FetchLimits = FETCH,
-    resolver: Resolver = system_resolver,
 ) -> dict[str, str]:
     """The page at ``url`` behind the guard of crawls: its title and text, or why it is not had."""
     try:
         options = CrawlOptions.from_dict({"url": url, "allow_hosts": list(allow_hosts)})
         known = dict[str, StoredPage]().get
-        page = await import_url(options, known, limits=limits, resolver=resolver)
+        page = await import_url(options, known, limits=limits)
     except HelixError as error:
         return {"failure": NOT_HAD, "reason": str(error)}
     if isinstance(page, FinishedPage):

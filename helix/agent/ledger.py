@@ -43,14 +43,14 @@ class Ledger:
     any other calculation is a source of its own.
     """
 
-    def __init__(self, max_sources: int = MAX_SOURCES, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, max_sources: int = MAX_SOURCES) -> None:
         self.entries: list[Entry] = []
         self.calculations: list[Calculation] = []
         self.left_out = 0
         """The number of passages found when there was no room for them."""
         self._numbers: dict[int, int] = {}
         self._max_sources = max_sources
-        self._tokens_left = max_tokens
+        self._tokens_left = MAX_TOKENS
 
     def add(self, hit: Hit, call: int) -> int | None:
         """The number of ``hit``, found by call number ``call``; None where there is no room for it.

@@ -20,7 +20,7 @@ from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import set_span_in_context
 
 from helix import __version__
@@ -34,16 +34,16 @@ _logger = logging.getLogger(__name__)
 
 
 class OtlpTracing(Tracing):
-    """Tracing whose spans go to a collector; ``exporter`` stands in for the environment's.
+    """Tracing whose spans go to the collector that the environment names.
 
     Raises:
         ValueError: a variable OTEL_… is malformed.
     """
 
-    def __init__(self, exporter: SpanExporter | None = None) -> None:
+    def __init__(self) -> None:
         # not the process's global provider: several applications may be in one process
         self._provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
-        self._provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self.tracer = self._provider.get_tracer("helix", __version__)
         _follow_llama_index()
 

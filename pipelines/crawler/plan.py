@@ -9,7 +9,7 @@ from contextlib import aclosing
 from pipelines.crawler.content import content_of
 from pipelines.crawler.crawl import Crawl
 from pipelines.crawler.fetch import Fetcher, FetchError, FetchLimits, Pace
-from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend, Resolver, system_resolver
+from pipelines.crawler.guard import ForbiddenAddress, GuardedBackend
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.results import FinishedPage, PageToRead, Result, StoredPage, StoredPages
 from pipelines.crawler.urls import identity
@@ -22,15 +22,12 @@ async def plan_crawl(
     stored_page: StoredPages,
     *,
     limits: FetchLimits = DEFAULT_LIMITS,
-    resolver: Resolver = system_resolver,
 ) -> AsyncGenerator[Result, None]:
     """Crawl from ``options.url``: a result a page; no ``source_uri`` is planned or settled twice.
 
     Holds one page at a time. A site that fails is a Settled, never an exception.
     """
-    fetcher = Fetcher(
-        GuardedBackend(options.allow_hosts, resolver), limits, Pace(options.delay_ms / 1000)
-    )
+    fetcher = Fetcher(GuardedBackend(options.allow_hosts), limits, Pace(options.delay_ms / 1000))
     async with fetcher, aclosing(Crawl(fetcher, options, stored_page).run()) as results:
         async for result in results:
             yield result
@@ -41,7 +38,6 @@ async def import_url(
     stored_page: StoredPages,
     *,
     limits: FetchLimits = DEFAULT_LIMITS,
-    resolver: Resolver = system_resolver,
 ) -> PageToRead | FinishedPage:
     """The one page at ``options.url``, of any kind that Helix reads.
 
@@ -51,7 +47,7 @@ async def import_url(
     """
     if options.title is not None:
         stored_page = dict[str, StoredPage]().get
-    async with Fetcher(GuardedBackend(options.allow_hosts, resolver), limits) as fetcher:
+    async with Fetcher(GuardedBackend(options.allow_hosts), limits) as fetcher:
         try:
             page = await fetcher.get(options.url, stored_page)
             stored = stored_page(page.final_url)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from helix.providers.base import LanguageModel
-from helix.retrieval.rewriting.model import CACHE_SIZE, TIMEOUT, ModelRewriter
+from helix.retrieval.rewriting.model import TIMEOUT, ModelRewriter
 
-__all__ = ["CACHE_SIZE", "TIMEOUT", "ModelRewriter", "Rewriter", "build_rewriter"]
+__all__ = ["TIMEOUT", "ModelRewriter", "Rewriter", "build_rewriter"]
 
 
 class Rewriter(Protocol):
@@ -23,7 +23,6 @@ def build_rewriter(
     *,
     enabled: bool,
     timeout: float = TIMEOUT,
-    cache_size: int = CACHE_SIZE,
     task: str = "search_terms",
 ) -> ModelRewriter | None:
     """The rewriter that asks ``llm``; None where none is wanted or ``llm`` cannot rewrite.
@@ -34,4 +33,4 @@ def build_rewriter(
     """
     if not enabled or llm.identity.partition(":")[0] == "offline":
         return None
-    return ModelRewriter(llm, timeout=timeout, cache_size=cache_size, task=task)
+    return ModelRewriter(llm, timeout=timeout, task=task)
