@@ -20,7 +20,7 @@ from benchmarks import corpus
 from benchmarks.corpus import fill_embedded
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, p50, percentiles
-from benchmarks.receipts import asgi_client
+from benchmarks.receipts import asgi_client, question_about
 from helix.app import create_app
 from helix.conversations import conversation_rows, tree
 from helix.conversations.tree import NewMessage
@@ -80,17 +80,13 @@ def _add(connection: Connected, name: str, texts: list[str]) -> int:
     leaf = None
     for text in texts:
         answer = {"answer": text[:300], "citations": [], "abstained": False}
-        new = NewMessage(_question(text), "0" * 32, status="done", response=answer)
+        new = NewMessage(question_about(text), "0" * 32, status="done", response=answer)
         leaf = tree.add_message(connection, "default", name, new, leaf).message_id
     return leaf or 0
 
 
-def _question(text: str) -> str:
-    return f"What is known of {' '.join(text.split()[:12])}?"
-
-
 async def _ask(client: httpx.AsyncClient, length: int, leaf: int, text: str, taken: Steps) -> None:
-    body = {"question": _question(text), "stream": False, "parent_id": leaf}
+    body = {"question": question_about(text), "stream": False, "parent_id": leaf}
     await _timed("ask", client.post(f"{_address(length)}/messages", json=body), taken)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,13 @@ def p50(samples: Sequence[float]) -> float:
 def p99(samples: Sequence[float]) -> float:
     """The 99th percentile, interpolated."""
     return float(np.percentile(samples, 99))
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """The seconds that ``work`` takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
 
 
 def ms(seconds: float) -> str:

@@ -23,7 +23,7 @@ from threading import Event, Thread
 from typing import Any
 
 from benchmarks.database import server
-from benchmarks.harness import Options, Report, main, ms, p50, p99
+from benchmarks.harness import Options, Report, main, ms, p50, p99, seconds_of
 from benchmarks.processes import LineProcess, stopping
 
 AT_ONCE = 8
@@ -110,18 +110,12 @@ def _watch(
         thread.start()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        waits.health.append(_timed(lambda: _healthy(port)))
-        waits.question.append(_timed(lambda: _asked(port)))
+        waits.health.append(seconds_of(lambda: _healthy(port)))
+        waits.question.append(seconds_of(lambda: _asked(port)))
         time.sleep(0.05)
     over.set()
     for thread in threads:
         thread.join()
-
-
-def _timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 def _healthy(port: int) -> None:

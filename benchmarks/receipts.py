@@ -44,7 +44,9 @@ _WITHOUT, _WITH = "HELIX_RECEIPT_DAYS=0", "HELIX_RECEIPT_DAYS=30"
 async def run(options: Options, report: Report) -> None:
     """Fill, ask in turn, then the parts by themselves."""
     texts = corpus.load_or_generate(options.data, QUICK_TEXTS if options.quick else TEXTS).texts
-    asked = [_question(text) for text in texts[: QUICK_QUESTIONS if options.quick else QUESTIONS]]
+    asked = [
+        question_about(text) for text in texts[: QUICK_QUESTIONS if options.quick else QUESTIONS]
+    ]
     with server() as postgres, postgres.database() as url:
         await fill_embedded(url, texts)
         taken = await _in_turn(url, asked)
@@ -62,7 +64,8 @@ def _settings(url: str, days: int) -> Settings:
     )  # fmt: skip
 
 
-def _question(text: str) -> str:
+def question_about(text: str) -> str:
+    """A question of the first words of a text."""
     return f"What is known of {' '.join(text.split()[:12])}?"
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.database import server
-from benchmarks.harness import Options, Report, main, p50
+from benchmarks.harness import Options, Report, main, p50, seconds_of
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.runs import begin_run, finish_run
 from helix.library.sources import add_source, start_sync
@@ -119,12 +119,6 @@ def _hashed(folder: Path) -> int:
     return sum(len(hashlib.sha256(file.read_bytes()).hexdigest()) for file in files)
 
 
-def _timed(action: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
-
-
 @contextmanager
 def _counted(owner: Any, name: str) -> Iterator[list[int]]:
     """The calls of a method meanwhile."""
@@ -172,7 +166,7 @@ def _measure(source: Synced, files: int, options: Options, report: Report) -> No
     seconds = {name: [0.0] * rounds for name in ways}
     for at in range(rounds):
         for name, way in ways.items():
-            seconds[name][at] = _timed(way)
+            seconds[name][at] = seconds_of(way)
     with _counted(psycopg.Cursor, "execute") as statements:
         source.sync()
     times = {name: p50(values) for name, values in seconds.items()}

@@ -59,17 +59,15 @@ def auroc(unfaithful: Sequence[float], faithful: Sequence[float]) -> float:
     return float((one > other).mean() + (one == other).mean() / 2)
 
 
-def auroc_interval(
-    unfaithful: Sequence[float], faithful: Sequence[float], draws: int = 2000
-) -> tuple[float, float]:
-    """95% bootstrap interval of ``auroc``, both groups drawn again ``draws`` times."""
+def auroc_interval(unfaithful: Sequence[float], faithful: Sequence[float]) -> tuple[float, float]:
+    """95% bootstrap interval of ``auroc``, both groups drawn again 2,000 times."""
     random = np.random.default_rng(0)
     values = [
         auroc(
             random.choice(unfaithful, len(unfaithful)).tolist(),
             random.choice(faithful, len(faithful)).tolist(),
         )
-        for _ in range(draws)
+        for _ in range(2000)
     ]
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)

@@ -58,9 +58,9 @@ class CaseOutcome:
     faults: tuple[str, ...]
 
 
-def load_tool_cases(path: Path = CASES) -> list[ToolCase]:
-    """The cases of a file."""
-    return [ToolCase.of_json(one) for one in json.loads(path.read_text("utf-8"))]
+def load_tool_cases() -> list[ToolCase]:
+    """The cases of CASES."""
+    return [ToolCase.of_json(one) for one in json.loads(CASES.read_text("utf-8"))]
 
 
 async def run_cases(settings: Settings) -> list[CaseOutcome]:

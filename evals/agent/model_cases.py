@@ -62,9 +62,9 @@ class ModelOutcome:
         return f"{self.case.id}, {self.seconds:.0f} s: {', '.join(missing) or 'right'}: {said}"
 
 
-def load_model_cases(path: Path = CASES) -> list[ModelCase]:
-    """The cases of a file."""
-    rows = json.loads(path.read_text("utf-8"))
+def load_model_cases() -> list[ModelCase]:
+    """The cases of CASES."""
+    rows = json.loads(CASES.read_text("utf-8"))
     return [ModelCase(**row | {"says": tuple(row.get("says", ()))}) for row in rows]
 
 

@@ -97,14 +97,14 @@ class Curve:
             return max(allowed, key=lambda point: (point.coverage, point.least))
         return min(points, key=lambda point: (highest[point.least], point.least))
 
-    def estimates(self, least: float, seed: int = 0) -> tuple[Estimate, Estimate]:
+    def estimates(self, least: float) -> tuple[Estimate, Estimate]:
         """Coverage and risk at one threshold, with 95% intervals (Wilson's for the coverage).
 
         The interval of the risk has the percentiles of draws of each kind's share by Jeffreys'
         prior (Brown, Cai and DasGupta 2001): a kind of which none passed is not sure to have none.
         """
         own = self.of(COVERED) >= least
-        source = np.random.default_rng(seed)
+        source = np.random.default_rng(0)
         shares = [_drawn(own, source)]
         shares += [_drawn(self.of(kind) >= least, source) for kind in self.others]
         passed = np.mean(shares[1:], axis=0) if self.others else np.zeros(_DRAWN)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.datasets.records import Document, QuestionSet
+from evals.datasets.records import Document, QuestionSet, json_lines
 
 COLLECTIONS = ("clapnq", "cloud", "fiqa", "govt")
 UN, HUMAN = "MTRAG-UN", "MTRAG human"
@@ -50,7 +50,7 @@ class ConversationTurn:
 def load_mtrag(data: Path) -> tuple[QuestionSet, list[ConversationTurn]]:
     """The pool below the folder ``data``, a document a passage, and the turns asked of it."""
     folder = data / "mtrag"
-    tasks = _lines(folder / "un_reference.jsonl")
+    tasks = json_lines(folder / "un_reference.jsonl")
     rated: dict[str, Any] = json.loads((folder / "human_ratings.json").read_text("utf-8"))
     pool: dict[str, str] = {}
     for passage in (*(each for task in tasks for each in task["contexts"]), *rated["documents"]):
@@ -79,7 +79,7 @@ def _human(folder: Path, places: dict[str, int]) -> Iterator[ConversationTurn]:
     for collection in COLLECTIONS:
         below = folder / "retrieval" / collection
         told, rewritten = (
-            {row["_id"]: row["text"] for row in _lines(below / f"{collection}_{name}.jsonl")}
+            {row["_id"]: row["text"] for row in json_lines(below / f"{collection}_{name}.jsonl")}
             for name in ("questions", "rewrite")
         )
         for identity, relevant in _judgements(below / "qrels.tsv", places).items():
@@ -99,7 +99,3 @@ def _judgements(file: Path, places: dict[str, int]) -> dict[str, frozenset[int]]
         for identity, passages in named.items()
         if passages <= places.keys()
     }
-
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 Span = tuple[int, int, int]
 """Place of the document, start and end of the span in its text, in characters. An end of -1: the
@@ -47,3 +50,8 @@ def answers(spans: Sequence[Span], document: int, start: int, end: int) -> bool:
         where == document and (last < 0 or (start <= first and last <= end))
         for where, first, last in spans
     )
+
+
+def json_lines(file: Path) -> list[dict[str, Any]]:
+    """The objects of a file that has one in each line."""
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]

@@ -34,11 +34,11 @@ async def _new_conversation(target: Target) -> str:
     return identity
 
 
-async def _attached(target: Target, text: str = _TEXT) -> tuple[str, int]:
+async def _attached(target: Target) -> tuple[str, int]:
     """A conversation with a document of its own, read as a worker reads it."""
     conversation = await _new_conversation(target)
     space = space_of("default", conversation)
-    return conversation, await target.write(f"cellar-{uuid4().hex}.txt", text, space)
+    return conversation, await target.write(f"cellar-{uuid4().hex}.txt", _TEXT, space)
 
 
 async def _ask(target: Target, conversation: str, question: str = _QUESTION) -> Json:
