@@ -194,6 +194,15 @@ def test_a_page_of_the_web_fails_with_its_reason_and_then_comes(page: Page, web:
     expect(page.locator(".run").first).to_contain_text("1 page read", timeout=SLOW)
 
 
+def test_an_upload_under_an_address_of_the_web_is_not_fetched(page: Page, desk: str) -> None:
+    given = {"source_uri": "https://inside.example/guide", "title": "Inside guide"}
+    sent = {"file": ("guide.txt", b"Wax is melted at 64 degrees.")}
+    assert httpx.post(f"{desk}/v1/documents", files=sent, data=given).status_code == 202
+    with page.expect_response("**/reingest") as answer:
+        page.get_by_label("Read Inside guide again").click(timeout=SLOW)
+    assert answer.value.status == 202
+
+
 def test_a_site_is_crawled_from_the_page(page: Page, web: Website) -> None:
     web.routes["/docs/"] = web_page("Hive Docs", links("/docs/wax", "/docs/smoke", "/shop"))
     web.routes["/docs/wax"] = web_page("Wax", "Wax is melted at 64 degrees.")

@@ -9,9 +9,9 @@ import { isWeb } from "../text.js";
 // What can be read again at all: files of the server's own disk are the command line's.
 export const canReadAgain = (document) => document.file || isWeb(document.source_uri);
 
-export async function readAgain({ id, document_id: documentId = id, source_uri: source }) {
+export async function readAgain({ id, document_id: documentId = id, source_uri: source, file }) {
   try {
-    const { run_id: run } = isWeb(source)
+    const { run_id: run } = isWeb(source) && !file
       ? await library.fetchUrl({ url: source })
       : await library.reread(documentId);
     show(run);
