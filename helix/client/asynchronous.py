@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, Self, Unpack
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -37,6 +38,25 @@ from helix.errors import BadRequest
 _CONNECT_SECONDS = 5.0
 
 
+def _checked_address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none
+        is_address = False
+    if not is_address:
+        raise BadRequest(f"{url} is no address: give one like http://localhost:8080")
+    return url.rstrip("/")
+
+
+def _checked_key(key: str) -> str:
+    """The key without white space around it, such as the end of the line in a file."""
+    key = key.strip()
+    if not key.isascii() or not key.isprintable():
+        raise BadRequest("the API key has characters that none has: copy it anew, hx_ included")
+    return key
+
+
 class AsyncHelix:
     """A client of the server at ``url``.
 
@@ -59,13 +79,11 @@ class AsyncHelix:
         timeout: float = 300.0,
         retries: int = 2,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise BadRequest(f"{url} is no address: give one like http://localhost:8080")
-        self._attempts = Attempts(url.rstrip("/"), retries)
+        self._attempts = Attempts(_checked_address(url), retries)
         self._tenant = tenant
         self._client = httpx.AsyncClient(
             base_url=self._attempts.address,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
+            headers={"Authorization": f"Bearer {_checked_key(key)}"} if key else {},
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
 

@@ -16,7 +16,7 @@ from helix.client import (
     Unreachable,
     outcomes,
 )
-from helix.errors import Unavailable
+from helix.errors import BadRequest, Unavailable
 from tests.support.scripted_server import Reply, scripted
 
 ANSWER = {
@@ -128,3 +128,23 @@ def test_who_answers_is_no_helix() -> None:
         client._helix._client.timeout = 0.001
         with pytest.raises(ServerTimeout):
             client.query("?")
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:8080", "http://", "http://localhost:99999", "http://localhost:abc"]
+)
+def test_what_is_no_address_is_told_before_anything_is_sent(url: str) -> None:
+    with pytest.raises(BadRequest, match="is no address: give one like http://localhost:8080"):
+        Helix(url)
+
+
+def test_a_key_read_with_its_line_end_is_the_key() -> None:
+    with scripted(GIVEN) as server, Helix(server.url, key="hx_abc\n") as client:
+        client.query("?")
+        assert server.asked[0][2]["authorization"] == "Bearer hx_abc"
+
+
+@pytest.mark.parametrize("key", ["hx_…", "ключ", "hx_a\nb"])
+def test_a_key_that_no_header_can_hold_is_told_in_one_line(key: str) -> None:
+    with pytest.raises(BadRequest, match=r"^the API key has characters that none has"):
+        Helix("http://127.0.0.1:1", key=key)
