@@ -26,6 +26,7 @@ from helix.settings.values import (
     Guard,
     Host,
     HostName,
+    MetadataKey,
     Network,
     OidcProvider,
     Origin,
@@ -115,7 +116,7 @@ class Settings(ClientSettings, ModelFolder):
     """Tokens of a chunk of prose at most, of documents that are read from now on."""
     chunk_overlap_tokens: int = Field(50, ge=0, le=2000)
     """Tokens that a chunk repeats of the one before it, of CHUNK_TARGET_TOKENS half at most."""
-    embedded_metadata: Annotated[tuple[str, ...], BeforeValidator(split_names)] = Field(
+    embedded_metadata: Annotated[tuple[MetadataKey, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_EMBEDDED_METADATA"
     )
     """Keys of documents' metadata whose values are embedded with each chunk from now on."""

@@ -17,6 +17,9 @@ from pydantic import (
     StringConstraints,
 )
 
+from helix.domain.metadata import checked_key
+from helix.errors import BadRequest
+
 Provider = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(:\S+)?$")]
 """``kind`` or ``kind:model`` (helix/providers)."""
 Guard = Literal["injection", "hygiene", "verdict"]
@@ -45,6 +48,17 @@ Origin = Annotated[str, StringConstraints(pattern=r"^(\*|https?://[^/\s]+)$")]
 
 ReaderClass = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
 """A class by its module, ``package.module:Class``."""
+
+
+def _checked_metadata_key(text: str) -> str:
+    try:
+        return checked_key(text)
+    except BadRequest as error:
+        raise ValueError(str(error)) from None
+
+
+MetadataKey = Annotated[str, AfterValidator(_checked_metadata_key)]
+"""A key of documents' metadata, as it is stored."""
 
 
 def _checked_seed(key: SecretStr) -> SecretStr:

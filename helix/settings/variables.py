@@ -44,7 +44,8 @@ REMEDIES = {
     "HELIX_SOURCE_READERS": (
         "set it to classes such as llama_index.readers.jira:JiraReader, separated by commas"
     ),
-    "HELIX_EMBEDDED_METADATA": "set it to keys of metadata, separated by commas",
+    "HELIX_EMBEDDED_METADATA": "set it to keys of metadata, letters, digits or _ . - with"
+    " a letter first, separated by commas",
     "HELIX_GUARDS": "set it to none, or to some of injection, hygiene, verdict, with commas",
     "HELIX_SERVER": "set it to a server's address such as http://localhost:8080, or leave it out",
     "HELIX_API_KEY": "set it to a key that `helix keys create` printed, or leave it out",

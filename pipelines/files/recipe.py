@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from helix.domain.metadata import checked_key
-from helix.errors import BadRequest, SettingsError
 from helix.settings import Settings
 
 READERS = "10"
@@ -29,16 +27,10 @@ class ChunkSizes:
 
     @classmethod
     def of(cls, settings: Settings) -> ChunkSizes:
-        """CHUNK_TARGET_TOKENS, CHUNK_OVERLAP_TOKENS and HELIX_EMBEDDED_METADATA.
-
-        Raises:
-            SettingsError: the last names something that is no key.
-        """
-        try:
-            keys = tuple(map(checked_key, settings.embedded_metadata))
-        except BadRequest as error:
-            raise SettingsError(f"HELIX_EMBEDDED_METADATA: {error}") from None
-        return cls(settings.chunk_target_tokens, settings.chunk_overlap_tokens, keys)
+        """CHUNK_TARGET_TOKENS, CHUNK_OVERLAP_TOKENS and HELIX_EMBEDDED_METADATA."""
+        return cls(
+            settings.chunk_target_tokens, settings.chunk_overlap_tokens, settings.embedded_metadata
+        )
 
     @property
     def recipe(self) -> str:

@@ -69,7 +69,7 @@ def test_keys_are_embedded_only_where_asked(
     assert ingest("plan.md", "--meta", "team:list=red; blue").exit_code == 0
     assert not [text for text in embedded(wire) if "red" in text]
     monkeypatch.setenv("HELIX_EMBEDDED_METADATA", "team,1st")
-    assert "HELIX_EMBEDDED_METADATA: '1st' is no key" in ingest("plan.md").output
+    assert "HELIX_EMBEDDED_METADATA is malformed: set it to keys" in ingest("plan.md").output
     monkeypatch.setenv("HELIX_EMBEDDED_METADATA", "team,owner,nobody")
     assert "1 replaced" in ingest("plan.md").output, "it was stored without"
     assert [text for text in embedded(wire) if "team: red, blue | owner: Lee" in text]
