@@ -11,7 +11,7 @@ from psycopg import IsolationLevel, sql
 
 from helix import __version__
 from helix.library.transfer import folder as files
-from helix.library.transfer.folder import FORMAT, Manifest, Member
+from helix.library.transfer.folder import FORMAT, Manifest, Member, TransferFailed
 from helix.library.transfer.tables import FILES, TABLES, Table, columns_of, listed
 from helix.storage.connections import Connected
 from helix.storage.statements import exports as statements
@@ -27,7 +27,7 @@ def export_tenant(connection: Connected, tenant: str, folder: Path) -> Manifest:
     Servers and workers may go on meanwhile: the export is of one snapshot.
 
     Raises:
-        TransferFailed: ``folder`` is not empty, or cannot be written.
+        TransferFailed: the tenant has nothing, or ``folder`` is not empty or cannot be written.
         StoreUnavailable: the schema is missing or old.
     """
     connection.isolation_level = IsolationLevel.REPEATABLE_READ
@@ -36,6 +36,10 @@ def export_tenant(connection: Connected, tenant: str, folder: Path) -> Manifest:
         connection.execute(statements.BEGIN)
         members = {table.name: _write(connection, table, tenant, part) for table in TABLES}
         members[FILES] = _write_files(connection, tenant, part)
+        if not any(member.rows for member in members.values()):
+            raise TransferFailed(
+                f"there is nothing of the tenant {tenant}: is its name misspelt (--tenant)?"
+            )
         embedder = connection.execute(statements.EMBEDDER, whose).fetchone()
         version = connection.execute(statements.SCHEMA_VERSION).fetchone()
         manifest = Manifest(

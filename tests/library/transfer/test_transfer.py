@@ -231,3 +231,11 @@ async def test_300_questions_elsewhere(
         for table in reversed(TABLES):
             connection.execute(f"TRUNCATE {table.name} CASCADE".encode())
     await _moved(database_url, module_database_url, folder, 300)
+
+
+def test_a_tenant_that_has_nothing_is_not_exported(database_url: str, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    done = helix("export", str(folder), "--tenant", "acmee", DATABASE_URL=database_url, **_OFFLINE)
+    assert done.returncode == 1 and not folder.exists()
+    assert done.stderr.startswith("helix: there is nothing of the tenant acmee")
+    assert done.stderr.count("\n") == 1
