@@ -36,9 +36,8 @@ def add_error_handlers(application: FastAPI) -> None:
 
     @application.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        line = _CONTROLS.sub(" ", f"{where}: {first['msg']}")  # a key of the body may be the place
+        # a key of the body may be the place
+        line = _CONTROLS.sub(" ", _problem(error.errors()[0]))
         return JSONResponse({"error": line}, status_code=400)
 
     @application.exception_handler(ClientDisconnect)
@@ -53,3 +52,13 @@ def add_error_handlers(application: FastAPI) -> None:
         if error.status_code in (404, 405) and is_openai_path(request.url.path):
             told = error_json(f"there is no such route here: {_ROUTES}", error.status_code)
         return JSONResponse(told, status_code=error.status_code, headers=error.headers)
+
+
+def _problem(first: dict[str, Any]) -> str:
+    """The first error of a request as one line; the rejected value is left out."""
+    place = [str(part) for part in first["loc"]]
+    if first["type"] == "json_invalid":
+        return f"the body is no JSON: {first['ctx']['error']}, at character {place[-1]}"
+    if place == ["body"] and first["type"] != "missing":
+        return "the body is no JSON object: send one, with Content-Type: application/json"
+    return f"{'.'.join(place)}: {first['msg']}"

@@ -248,7 +248,8 @@ def _problem(error: ValidationError, kind: type[BaseModel]) -> str:
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = [str(part) for part in first["loc"]]
     if not place:
-        return 'the body is no JSON object: send {"question": "…"} in UTF-8'
+        example = '{"question": "…"}' if "question" in kind.model_fields else "one"
+        return f"the body is no JSON object: send {example} in UTF-8"
     if first["type"] == "extra_forbidden":
         model = Filters if place[0] == "filters" else kind
         known = ", ".join(model.model_fields)

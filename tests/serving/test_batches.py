@@ -136,6 +136,23 @@ def test_a_request_that_makes_no_sense_does_nothing(
     assert response.status_code == 400 and told in response.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "media", "told"),
+    [
+        (b'{"action": ', "application/json", "is no JSON: Expecting value, at character 11"),
+        (b"[]", "application/json", "is no JSON object: send one, with Content-Type: appl"),
+        # as curl -d sends it
+        (b'{"action": "label"}', "application/x-www-form-urlencoded", "with Content-Type: appl"),
+    ],
+)
+def test_a_body_that_is_no_json_object_is_told_so(
+    client: httpx.Client, sent: bytes, media: str, told: str
+) -> None:
+    response = client.post("/v1/documents/batch", content=sent, headers={"Content-Type": media})
+    assert response.status_code == 400
+    assert response.json()["error"].startswith("the body ") and told in response.json()["error"]
+
+
 def test_a_database_that_goes_away_is_told_for_each_document(
     module_database_url: str, client: httpx.Client, sql: psycopg.Connection
 ) -> None:
