@@ -208,7 +208,7 @@ def check_schema(url: str) -> None:
     with connect(url) as connection:
         if not schema_ready(connection):
             raise DatabaseError(
-                f"the schema at {redact(url)} is missing or old: run `python -m db.migrate`"
+                f"the schema at {redact(url)} is missing or old: run `helix migrate`"
             )
 
 

@@ -280,12 +280,12 @@ def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
         return [Check("schema", True, "none yet: the first command that needs it makes it")]
     if row is None or not schema_ready(connection):
         version = f"pgvector {row[0]}" if row else "no pgvector in this database"
-        return [Check("schema", False, f"missing or old ({version}): run `python -m db.migrate`")]
+        return [Check("schema", False, f"missing or old ({version}): run `helix migrate`")]
     index = connection.execute(sql.INDEX_IS_THERE, (INDEX_NAME,)).fetchone()
     counts = connection.execute(sql.LIBRARY_SIZE).fetchone()
     assert counts is not None
     if index is None or index[0] is None:
-        finding = "missing, so every search reads every chunk: run `python -m db.migrate`"
+        finding = "missing, so every search reads every chunk: run `helix migrate`"
         return [Check("extension", True, f"pgvector {row[0]}"), Check("index", False, finding)]
     return [
         Check("extension", True, f"pgvector {row[0]}"),

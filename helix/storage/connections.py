@@ -54,7 +54,7 @@ a request waits. psycopg's 300 would back off to minutes, and a restarted databa
 def unavailable(error: psycopg.Error) -> StoreUnavailable:
     """The driver's error as Helix's: what happened and what to do, never a statement's values."""
     if isinstance(error, psycopg.errors.UndefinedTable):
-        return StoreUnavailable("the database has no Helix schema: run `python -m db.migrate`")
+        return StoreUnavailable("the database has no Helix schema: run `helix migrate`")
     if isinstance(error, psycopg.errors.DiskFull):
         return StoreUnavailable("the database's disk is full: make room there, then try again")
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
@@ -308,12 +308,12 @@ class Connections:
             raise StoreUnavailable(
                 f"the role {name} may not act as {sql.ROLE} and {sql.LIMITED_ROLE}: have them"
                 f" granted, GRANT {sql.ROLE}, {sql.LIMITED_ROLE} TO {name};"
-                " where there are no such roles, run `python -m db.migrate`"
+                " where there are no such roles, run `helix migrate`"
             )
         if row[2]:
             raise StoreUnavailable(
                 f"the role {row[0]} does not own Helix's tables, so it could not write documents:"
-                " put the role that ran `python -m db.migrate` into DATABASE_URL"
+                " put the role that ran `helix migrate` into DATABASE_URL"
             )
 
     def pool_stats(self) -> dict[str, dict[str, int]]:

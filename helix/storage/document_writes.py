@@ -64,7 +64,7 @@ def mismatch_message(stored: str, configured: str) -> str:
     return (
         f"this database was filled by the embedder {stored}, but {configured} is configured:"
         f" set HELIX_EMBEDDER={kind} (and its model) to use it as it is, run"
-        " `python -m pipelines.reembed` to change it, or point DATABASE_URL at an empty database"
+        " `helix reembed` to change it, or point DATABASE_URL at an empty database"
     )
 
 

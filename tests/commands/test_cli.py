@@ -103,7 +103,7 @@ def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> No
         )  # fmt: skip
     assert done.returncode == 1
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
-    assert any("python -m db.migrate" in line for line in failed)
+    assert any("helix migrate" in line for line in failed)
     assert any("GEMINI_API_KEY" in line for line in failed)
     assert any("HELIX_SERVER" in line for line in failed)
     assert "hunter2" not in done.stdout + done.stderr
@@ -175,7 +175,7 @@ def test_a_database_without_schema_stops_the_process(
     arguments: tuple[str, ...], bare_database_url: str
 ) -> None:
     done = run(*arguments, DATABASE_URL=bare_database_url, **OFFLINE)
-    _assert_stops(done, "run `python -m db.migrate`")
+    _assert_stops(done, "run `helix migrate`")
 
 
 PROVIDERS = [

@@ -81,7 +81,7 @@ def test_a_failed_migration_leaves_nothing(bare_database_url: str) -> None:
 def test_a_missing_and_an_old_schema_say_what_to_run(
     bare_database_url: str, connection: psycopg.Connection, database_url: str
 ) -> None:
-    with pytest.raises(DatabaseError, match=r"missing or old: run `python -m db\.migrate`"):
+    with pytest.raises(DatabaseError, match=r"missing or old: run `helix migrate`"):
         check_schema(bare_database_url)
     check_schema(database_url)
     connection.execute("UPDATE schema_version SET version = version - 1")

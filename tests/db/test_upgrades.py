@@ -89,7 +89,7 @@ def test_every_row_is_kept_and_the_schema_ends_as_a_fresh_one(
 ) -> None:
     before = all_rows(earlier)
     assert {table for table, rows in before.items() if not rows} <= UNFILLED
-    with pytest.raises(DatabaseError, match=r"missing or old: run `python -m db\.migrate`"):
+    with pytest.raises(DatabaseError, match=r"missing or old: run `helix migrate`"):
         check_schema(earlier)
     migrate(earlier)
     check_schema(earlier)

@@ -91,7 +91,7 @@ def test_a_database_without_schema(
 ) -> None:
     (folder / "a.txt").write_text("Text.")
     monkeypatch.setenv("DATABASE_URL", bare_database_url)
-    assert "run `python -m db.migrate`" in one_line(ingest("a.txt"))
+    assert "run `helix migrate`" in one_line(ingest("a.txt"))
 
 
 def test_a_role_that_may_not_write(

@@ -66,7 +66,7 @@ async def test_connections_killed_between_two_searches_are_survived(database_url
 
 
 async def test_a_missing_schema_says_what_to_run(bare_database_url: str) -> None:
-    said = "the database has no Helix schema: run `python -m db.migrate`"
+    said = "the database has no Helix schema: run `helix migrate`"
     with psycopg.connect(bare_database_url) as connection:
         connection.execute("CREATE EXTENSION vector")
     async with opened(bare_database_url) as store:

@@ -127,7 +127,7 @@ def columns_of(connection: Connected, table: Table) -> dict[str, str]:
     """
     casts: dict[str, str] = dict(connection.execute(statements.COLUMNS, (table.name,)).fetchall())
     if not casts:
-        raise StoreUnavailable("the schema is missing or old: run `python -m db.migrate`")
+        raise StoreUnavailable("the schema is missing or old: run `helix migrate`")
     return {name: cast for name, cast in casts.items() if name not in table.without}
 
 
