@@ -101,7 +101,8 @@ async def examine(day: date | None = None) -> AsyncGenerator[Check, None]:
             yield check
         async for check in _opened_embedder(stack, settings, day, with_vectors=database_ok):
             yield check
-        yield await _opened_model(stack, settings, day)
+        async for check in _opened_model(stack, settings, day):
+            yield check
     for check in await asyncio.to_thread(_plugins):
         yield check
 
@@ -158,8 +159,12 @@ async def _opened_embedder(
         yield Check("embedder", False, str(error))
 
 
-async def _opened_model(stack: AsyncExitStack, settings: Settings, day: date) -> Check:
-    from helix.providers.factories import build_llm  # loads LlamaIndex
+async def _opened_model(
+    stack: AsyncExitStack, settings: Settings, day: date
+) -> AsyncGenerator[Check, None]:
+    """The model, then each setting of a server's other parts that would end its start."""
+    from helix.commands.start_checks import start_problems  # they load LlamaIndex
+    from helix.providers.factories import build_llm
 
     kind, _, model = settings.llm.partition(":")
     finding = "configured; it is not asked anything"
@@ -171,10 +176,13 @@ async def _opened_model(stack: AsyncExitStack, settings: Settings, day: date) ->
 
             finding = await asyncio.to_thread(examined_server, settings, model)
     except HelixError as error:
-        return Check("model", False, str(error))
-    if notice := llm.lifetime and llm.lifetime.notice(day):
-        return Check("model", True, f"{llm.identity} ({finding}); {notice}", warns=True)
-    return Check("model", True, f"{llm.identity} ({finding}); {_ANOTHER_MODEL}")
+        yield Check("model", False, str(error))
+        return
+    notice = llm.lifetime and llm.lifetime.notice(day)
+    told = f"{llm.identity} ({finding}); {notice or _ANOTHER_MODEL}"
+    yield Check("model", True, told, warns=bool(notice))
+    for problem in await asyncio.to_thread(start_problems, settings, llm, stack):
+        yield Check("start", False, problem)
 
 
 async def _surroundings(settings: Settings | None = None) -> list[Check]:

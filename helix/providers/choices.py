@@ -44,14 +44,21 @@ def build_models(settings: Settings, default: LanguageModel) -> dict[str, Langua
         SettingsError: as build_llm does, of HELIX_MODELS.
     """
     first, *others = names_of_models(settings).items()
-    return {first[0]: default} | {name: _build(settings, provider) for name, provider in others}
+    return {first[0]: default} | {
+        name: build_other(settings, provider, "HELIX_MODELS") for name, provider in others
+    }
 
 
-def _build(settings: Settings, provider: str) -> LanguageModel:
+def build_other(settings: Settings, provider: str, variable: str) -> LanguageModel:
+    """The model that ``variable`` names beside that of HELIX_LLM.
+
+    Raises:
+        SettingsError: as build_llm does, of ``variable``.
+    """
     try:
         return build_llm(settings.model_copy(update={"llm": provider}))
     except SettingsError as error:
-        raise SettingsError(str(error).replace("HELIX_LLM", "HELIX_MODELS")) from None
+        raise SettingsError(str(error).replace("HELIX_LLM", variable)) from None
 
 
 def named(models: Mapping[str, Model], name: str) -> Model:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from helix.answering.judging import Judge, build_judge
-from helix.errors import SettingsError
 from helix.providers.base import Embedder, LanguageModel, Lifetime
-from helix.providers.choices import build_models
+from helix.providers.choices import build_models, build_other
 from helix.providers.factories import build_embedder, build_llm, build_next_embedder
 from helix.services.exit_stack import closed_by
 from helix.settings import Settings
@@ -79,8 +78,4 @@ def _judging_llm(
     """The model of HELIX_JUDGE, closed with ``stack``; where none is set, the one that answers."""
     if settings.judge is None:
         return answering
-    try:
-        llm = build_llm(settings.model_copy(update={"llm": settings.judge}))
-    except SettingsError as error:
-        raise SettingsError(str(error).replace("HELIX_LLM", "HELIX_JUDGE")) from None
-    return closed_by(stack, llm)
+    return closed_by(stack, build_other(settings, settings.judge, "HELIX_JUDGE"))

@@ -11,6 +11,7 @@ from helix.retrieval.calibration import build_calibration
 from helix.retrieval.embedding_cache import with_cache
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.reranking import build_reranker
+from helix.retrieval.reranking.base import Reranker
 from helix.retrieval.reranking.stage import Reranking
 from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.rewriting.model import ModelRewriter
@@ -58,14 +59,19 @@ async def open_retriever(
 
 async def _reranking(settings: Settings, stack: AsyncExitStack) -> Reranking | None:
     """The reranker of HELIX_RERANKER, closed with ``stack``."""
-    keys = {"COHERE_API_KEY": settings.cohere_api_key, "VOYAGE_API_KEY": settings.voyage_api_key}
-    reranker = await asyncio.to_thread(
-        build_reranker, settings.reranker, keys=keys, timeout=settings.rerank_timeout,
-        min_score=settings.rerank_min_score,
-    )  # fmt: skip
+    reranker = await asyncio.to_thread(reranker_of, settings)
     if reranker is None:
         return None
     return Reranking(closed_by(stack, reranker), settings.rerank_timeout)
+
+
+def reranker_of(settings: Settings) -> Reranker | None:
+    """The reranker of HELIX_RERANKER; it blocks, and raises, as build_reranker does."""
+    keys = {"COHERE_API_KEY": settings.cohere_api_key, "VOYAGE_API_KEY": settings.voyage_api_key}
+    return build_reranker(
+        settings.reranker, keys=keys, timeout=settings.rerank_timeout,
+        min_score=settings.rerank_min_score,
+    )  # fmt: skip
 
 
 def _cached(space: Space, store: TenantStore, settings: Settings) -> Space:

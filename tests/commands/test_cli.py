@@ -109,6 +109,25 @@ def test_doctor_says_what_to_do_about_each_failure(bare_database_url: str) -> No
     assert "hunter2" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("HELIX_RERANKER", "coher", "names an unknown reranker 'coher'"),
+        ("HELIX_MODELS", "opnai:x", "names an unknown provider 'opnai'"),
+        ("HELIX_JUDGE", "opnai:x", "names an unknown provider 'opnai'"),
+        ("HELIX_PROMPTS_FOLDER", "/no/such/folder", "is no folder"),
+        ("HELIX_VOICE_MODEL", "/no/such/folder", "no folder with a model.bin"),
+    ],
+)
+def test_doctor_finds_what_would_end_a_start(
+    seeded: dict[str, str], variable: str, value: str, told: str
+) -> None:
+    done = helix("doctor", **seeded, **{variable: value})
+    assert done.returncode == 1
+    (failed,) = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert failed.startswith(f"FAIL start: {variable}") and told in failed
+
+
 def test_doctor_without_settings() -> None:
     done = helix("doctor")
     assert done.returncode == 1
