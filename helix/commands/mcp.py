@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from db.env_files import user_file
 from helix.commands.scope_options import TenantOption
 from helix.commands.server_record import recorded_address
+from helix.commands.setting_sources import setting_sources
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
@@ -40,6 +42,8 @@ def mcp(tenant: TenantOption = DEFAULT_TENANT, print_config: PrintConfig = None)
     settings = load_settings()
     if print_config:
         typer.echo(_stanza(print_config, tenant, settings))
+        if print_config in ("stdio", "vscode"):
+            _tell_what_the_client_lacks()
         return
     asyncio.run(_serve(settings, tenant))
 
@@ -55,6 +59,20 @@ async def _serve(settings: Settings, tenant: str) -> None:
             services.library.of(tenant), services.answering, base, settings.max_question_chars
         ))  # fmt: skip
         await build_server().run_stdio_async()
+
+
+def _tell_what_the_client_lacks() -> None:
+    """Name the settings that are in this shell or folder alone: a client starts Helix elsewhere."""
+    own = user_file()
+    here = [
+        name for source in setting_sources() if source.place != str(own) for name in source.settings
+    ]
+    if here:
+        typer.echo(
+            f"helix: the client starts it outside this shell and folder: put {', '.join(here)}"
+            f" into {own or 'its env'}",
+            err=True,
+        )
 
 
 def _stanza(kind: str, tenant: str, settings: Settings) -> str:

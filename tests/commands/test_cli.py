@@ -63,6 +63,21 @@ def test_the_command_for_a_client_of_mcp_starts_this_helix_from_anywhere(
     assert [told["command"], *told["args"]] == [*command, "mcp", "--tenant", "acme"]
 
 
+def test_the_settings_that_a_client_of_mcp_would_not_find_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = tmp_path / "helix" / "env"
+    own.parent.mkdir()
+    own.write_text("HELIX_LLM=offline\nHELIX_EMBEDDER=offline\n")
+    here = helix("mcp", "--print-config", "stdio", DATABASE_URL="postgresql://u:secret@h/n")
+    assert here.stderr.endswith(f"put DATABASE_URL into {own}\n") and "secret" not in here.stderr
+    http = helix("mcp", "--print-config", "http", DATABASE_URL="embedded")
+    own.write_text(own.read_text() + "DATABASE_URL=embedded\n")
+    whole = helix("mcp", "--print-config", "stdio")
+    assert (http.stderr, whole.stderr) == ("", "")
+
+
 @pytest.mark.parametrize("question", ["", "  ", "x" * 5000])
 def test_ask_says_what_is_wrong_with_a_question(seeded: dict[str, str], question: str) -> None:
     done = helix("ask", question, **seeded)
