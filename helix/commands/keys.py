@@ -10,7 +10,7 @@ import typer
 
 from helix.commands.console import LARGEST_ID, in_database, print_table
 from helix.commands.periods import span_or_never
-from helix.domain.scope import tenant_name
+from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.library.audit import NOBODY, record_command
 from helix.library.keys import (
     KEY_SCOPES,
@@ -42,7 +42,7 @@ KeyId = Annotated[
 
 @keys.command()
 def create(
-    tenant: Annotated[str, typer.Option(help="Whose documents the key opens.")],
+    tenant: Annotated[str, typer.Option(help="Whose documents the key opens.")] = DEFAULT_TENANT,
     name: Annotated[str, typer.Option(help="What it is for, to tell keys apart.")] = "",
     scopes: Annotated[str, typer.Option(help=_SCOPES)] = ",".join(USUAL_SCOPES),
     expires: Annotated[str, typer.Option(help=_EXPIRES)] = "never",

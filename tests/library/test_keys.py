@@ -280,6 +280,7 @@ def test_making_listing_and_revoking(command: CliRunner, module_database_url: st
     assert asyncio.run(_opens(module_database_url, secret)) == "acme"
 
     _keys(command, "create", "--tenant", "other")
+    assert "of default, shown this once" in _keys(command, "create", "--name", "kiosk").stderr
     listed = _keys(command, "list", "--tenant", "acme").stdout
     assert "the [red] one" in listed and secret[:7] in listed and "other" not in listed
     assert secret[:8] not in listed
