@@ -33,7 +33,7 @@ def ingest(
         list[str] | None,
         typer.Argument(
             metavar="PATH",
-            help="Files, folders, NAME:ADDRESS of a plugin; the bundled samples if none.",
+            help="Files, folders, NAME:ADDRESS of a plugin; samples/ of this folder if none.",
         ),
     ] = None,
     title: Annotated[
