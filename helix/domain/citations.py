@@ -96,11 +96,6 @@ def snippet(content: str, limit: int = SNIPPET_CHARS, start: int = 0) -> str:
     return head.rstrip() + "…"
 
 
-def location(hit: Hit) -> str:
-    """The place of a chunk in its document: "page 47", else "Travel > Refunds", else ""."""
-    return hit.label or " > ".join(hit.heading_path)
-
-
 def place(hit: Hit) -> str:
     """Document and location for people: "Handbook, page 47", "Handbook › Travel › Refunds"."""
     return place_of(hit.title, hit.heading_path, hit.label)
