@@ -17,6 +17,7 @@ _NUMBER = re.compile(r"(\d{1,4})")
 _LONGEST_PARSED = 200_000  # characters; of more, the lines as they are
 _DEEP = re.compile(r"^(?:[ \t]*+[>*+-][ \t]){15}", re.MULTILINE)  # the parser drops what is deeper
 _LINK_COLOUR = "0563C1"  # Word's own
+_MOST_CELLS = 20_000  # of all tables: short rows are filled up to their head; 1 s, 40 MB
 _LISTS = {"bullet_list_open": "List Bullet", "ordered_list_open": "List Number"}
 _DEEPEST = 3  # of the levels of lists that Word's template has styles for
 
@@ -86,7 +87,7 @@ class WordText:
     def markdown(self, text: str, anchors: Mapping[int, str]) -> None:
         """An answer; its markers lead to ``anchors``, bookmarks by the numbers of sources."""
         self._anchors = anchors
-        if len(text) > _LONGEST_PARSED or _DEEP.search(text):
+        if len(text) > _LONGEST_PARSED or _DEEP.search(text) or _cells(text) > _MOST_CELLS:
             for line in filter(str.strip, text.split("\n")):
                 self._words(self.paragraph(), line, frozenset())
             return
@@ -152,6 +153,12 @@ class WordText:
                     self.link(paragraph, part, anchor=anchor)
                 else:
                     self.run(paragraph, part, marks)
+
+
+def _cells(text: str) -> int:
+    """At least as many cells as the Markdown tables of ``text`` can have."""
+    parts = (part.splitlines() for part in text.split("\n\n") if "|" in part)
+    return sum(len(lines) * max(line.count("|") for line in lines) for lines in parts)
 
 
 def _list_style(lists: Sequence[str]) -> str:

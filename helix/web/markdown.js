@@ -28,6 +28,8 @@ const LONGEST = 20_000;
 const UNBROKEN = /\S{2000}/;
 const MARKER = /^\[\s*([0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*)\s*\]/;
 const LINK = /^(?:https?:|mailto:)/i;
+// Short rows are filled up to their head: a few kilobytes may be a table of millions of cells.
+const CELLS = 20_000;
 // Rows of a table: without their head GFM sees none, and it drops the markers behind the last bar.
 const ROWS = /^(?:\|[^\n]*\|[ \t]*(?:\[[\d, ]+\][ \t]*)*(?:\n|$))+/;
 const BEHIND = /\|[ \t]*\[[\d, ]+\][ \t]*$/;
@@ -94,8 +96,13 @@ function cellsOf(line) {
   return cells;
 }
 
+const isHuge = (source) => CELLS < source.split(/\n *\n/).reduce((sum, part) => {
+  const lines = part.split(/[\r\n]/);
+  return sum + lines.length * Math.max(...lines.map((line) => line.split("|").length - 1));
+}, 0);
+
 function toFragment(source) {
-  if (source.length >= LONGEST || UNBROKEN.test(source)) return plain(source);
+  if (source.length >= LONGEST || UNBROKEN.test(source) || isHuge(source)) return plain(source);
   let fragment;
   try {
     // a line's end between cells is none of the text: places behind it would be looked for too far on
@@ -144,7 +151,7 @@ function blocks(source) {
   const read = source.slice(0, 2 * LONGEST);
   let lengths = [read.length];
   try {
-    lengths = new Lexer(marked.defaults).blockTokens(read, []).map((token) => token.raw.length);
+    if (!isHuge(read)) lengths = new Lexer(marked.defaults).blockTokens(read, []).map((token) => token.raw.length);
   } catch {
     // nested deeper than a parser's stack
   }
@@ -291,8 +298,7 @@ export class Prose {
     }
   }
 
-  // The last first: what is put in between would be taken for the text that follows it.
-  found(statements) {
+    found(statements) {
     const starts = unitsOf(this.#text, statements.map(({ start }) => start));
     const ends = unitsOf(this.#text, statements.map(({ end }) => end));
     for (let place = statements.length - 1; place >= 0; place -= 1) {
@@ -397,7 +403,6 @@ export function wrap(block, text, start, end, className, tag = "span") {
   });
 }
 
-// The chips of a block, each with the place of its number in the text.
 function chipsOf(block, text) {
   const walker = document.createTreeWalker(block.element, NodeFilter.SHOW_TEXT);
   const found = [];

@@ -40,6 +40,7 @@ Refunds are accepted within 30 days of purchase. [1] <style>*{display:none}</sty
 """
 DEEP = "> " * 3000 + "deep " + "[" * 3000 + "*a **b " * 1500 + "\n\n"
 LONG_LINE = "x" * 1_000_000
+WIDE = "|a" * 3000 + "|\n" + "|-" * 3000 + "|\n" + "|b|\n" * 1900  # of short rows
 TOKENS = 20_000
 
 
@@ -82,6 +83,7 @@ def _script(question: str, n: str) -> AsyncGenerator[str, None] | None:
         "lengthy": _long,
         "hostile": lambda: _text(HOSTILE),
         "deeply": lambda: _text(DEEP, "The end."),
+        "wide": lambda: _text(WIDE, "\n\nThe end."),
         "endless": lambda: _text(LONG_LINE),
         "invented": lambda: _text(
             f"Refunds are accepted within 30 days of purchase. [{n}]",

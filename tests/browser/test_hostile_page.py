@@ -38,6 +38,13 @@ def test_deep_nesting_is_survived(page: Page) -> None:
     _alive(page)
 
 
+def test_a_table_of_millions_of_cells_is_shown_as_it_is(page: Page) -> None:
+    ask(page, f"wide: {SUBJECT}")
+    expect(page.locator(".prose")).to_contain_text("The end.")
+    assert page.locator(".prose td").count() == 0
+    _alive(page)
+
+
 def test_a_line_of_a_megabyte(page: Page) -> None:
     ask(page, f"endless: {SUBJECT}")
     expect(page.locator(".actions")).to_be_visible()

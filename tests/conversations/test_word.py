@@ -92,6 +92,14 @@ def test_any_answer_makes_a_document_that_opens(answer: str) -> None:
     assert not [to for _, to in links_of(document) if not to.startswith(("#", PAGE))]
 
 
+def test_short_rows_of_a_wide_table_are_not_filled_up() -> None:
+    table = "|a" * 500 + "|\n" + "|-" * 500 + "|\n" + "|b|\n" * 120  # 60,500 cells in 2.5 kB
+    document = opened(word_of("", [TURN | {"answer": f"|w|\n|-|\n|v|\n\n{table}"}], PAGE))
+    assert not document.tables and "|w|" in [one.text for one in document.paragraphs]
+    small = opened(word_of("", [TURN | {"answer": "|w|\n|-|\n|v|\n\n" * 50}], PAGE))
+    assert len(small.tables) == 50
+
+
 def test_a_conversation_and_one_of_its_answers_are_exported(client: httpx.Client) -> None:
     conversation = begun(client)
     assert all(ask(client, conversation).status_code == 200 for _ in range(2))

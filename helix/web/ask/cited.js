@@ -58,7 +58,6 @@ const spansOf = (claim, n) => (claim.spans || []).filter((span) => span.n === n)
 
 const wholeOf = (citation) => ({ ...passageOf(citation), start: null, end: null, quote: null });
 
-// A span of another chunk than the citation's own may stand under other headings.
 function passageOfSpan(span, citation) {
   const own = span.chunk_id === citation.chunk_id;
   const label = span.label ?? (own ? citation.label : "");

@@ -38,7 +38,6 @@ const later = (act, delay) => {
   timer = setTimeout(act, delay);
 };
 
-// By touch there is nothing like hovering: the first press shows the quote, the next one opens it.
 export function wantsPreview(chip, passage) {
   if (!touching || shown.get().chip === chip) return false;
   show(chip, passage, true);

@@ -48,7 +48,6 @@ function useReceipt({ answerId }) {
   return state;
 }
 
-// What was looked at, one line each: the question, yes or no, and what that means.
 function Checks({ turn, debug }) {
   const checks = [close(debug.gate), ...(turn.abstained ? [] : [borneOut(turn.support), toThePoint(turn.support)])];
   return html`<ul class="checks">${checks.filter(Boolean).map(({ asked, value, good, more }) => html`<li key=${asked} class=${good ? "good" : "poor"}>
