@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,13 @@ from helix.answering.images import KINDS, UploadedImage, image_type
 from helix.conversations.citation_forms import are_citations, is_support
 from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
+from helix.conversations.imported_answer import (
+    Place,
+    believed,
+    known_documents,
+    listed_documents,
+    standing_places,
+)
 from helix.conversations.names import new_id
 from helix.conversations.tree import NewMessage, add_message, switch
 from helix.conversations.views import all_messages, get_conversation
@@ -152,9 +159,9 @@ async def import_json(
 
     It keeps its choice of a model where that is one of ``models``.
 
-    Ids in the export are those of the database that it came from. So citations are kept as they
-    were, and are not linked to documents of this database. Its texts are held to the limits of
-    requests: a question to ``longest`` characters, an answer to LONGEST_EARLIER.
+    Anybody may have written it: an answer keeps no proof, and links only to what stands here
+    (imported_answer.py). It goes with the documents that it has words of. Its texts are held to the
+    limits of requests: a question to ``longest`` characters, an answer to LONGEST_EARLIER.
 
     Raises:
         BadRequest: it is no export, its messages do not form a tree, a text of it is too long or
@@ -172,21 +179,28 @@ async def import_json(
         raise BadRequest(f"it has {len(messages)} messages; the limit is {MOST_MESSAGES}")
     chosen = model_of_export(exported)
     model = chosen if chosen in models else ""
+    known = await known_documents(library, messages)
     conversation_id = new_id()
 
     def add_all(connection: Connected) -> None:
         create(connection, library.tenant, conversation_id, title, {}, model)
         for image, name in images:
             add_image(connection, library.tenant, conversation_id, image, name)
-        ids: dict[int, int] = {}
+        checked = [_checked(message, longest) for message in messages]
+        cited = (one for new in checked for one in new.response.get("citations") or ())
+        standing = standing_places(connection, library.tenant, cited)
+        ids: dict[int | None, int | None] = {None: None}
         active = None
-        for message in messages:
-            new, old_id, parent = _checked(message, ids, longest)
+        for new, message in zip(checked, messages, strict=True):
+            number, parent = message["id"], message.get("parent_id")
+            if number in ids or parent not in ids:
+                raise _no_message()
             if shown := _shown(message):
                 named = describe_images(connection, library.tenant, conversation_id, shown)
                 new = replace(new, attachments=named)
-            added = add_message(connection, library.tenant, conversation_id, new, parent)
-            ids[old_id] = added.message_id
+            new = _linked(new, standing, known.intersection(listed_documents(message)))
+            added = add_message(connection, library.tenant, conversation_id, new, ids[parent])
+            ids[number] = added.message_id
             active = added.message_id if message.get("active") else active
         if active is not None:
             switch(connection, library.tenant, conversation_id, active)
@@ -207,24 +221,40 @@ def model_of_export(exported: Any) -> str:
     return model or ""
 
 
-def _checked(message: Any, ids: dict[int, int], longest: int) -> tuple[NewMessage, int, int | None]:
-    """(message, its id in the export, the new id of its parent) of an exported message."""
+def _linked(new: NewMessage, standing: Mapping[Place, Row], known: set[int]) -> NewMessage:
+    """``new`` with what is believed of its response, and the documents that this has words of."""
+    if not new.response:
+        return replace(new, document_ids=sorted(known))
+    response = believed(new.response, standing)
+    hashes = {
+        one["document_id"]: one.pop("content_hash")
+        for one in response["citations"]
+        if one["document_id"] is not None
+    }
+    cited = {str(number): content for number, content in hashes.items()}
+    return replace(new, response=response, cited=cited, document_ids=sorted(known | hashes.keys()))
+
+
+def _no_message() -> BadRequest:
+    return BadRequest("a message of it has no question, id, status or earlier parent")
+
+
+def _checked(message: Any, longest: int) -> NewMessage:
+    """An exported message, its response as it came."""
     kept = message if isinstance(message, dict) else {}
     question, number, parent = kept.get("question"), kept.get("id"), kept.get("parent_id")
     status, response = kept.get("status"), kept.get("response")
     if (
-        not isinstance(question, str) or type(number) is not int or number in ids
-        or (parent is not None and parent not in ids) or status not in _ENDED
-        or not isinstance(response, dict | None)
+        not isinstance(question, str) or type(number) is not int or status not in _ENDED
+        or type(parent) not in (int, type(None)) or not isinstance(response, dict | None)
     ):  # fmt: skip
-        raise BadRequest("a message of it has no question, id, status or earlier parent")
+        raise _no_message()
     _check_texts(number, question, response or {}, longest)
-    new = NewMessage(
+    return NewMessage(
         question, str(kept.get("answer_id") or "imported")[:64], status=status,
         model=str(kept.get("model") or "")[:200], response=response or {},
         error=str(kept.get("error") or "")[:1000],
     )  # fmt: skip
-    return new, number, None if parent is None else ids[parent]
 
 
 def _check_texts(number: int, question: str, response: dict[str, Any], longest: int) -> None:

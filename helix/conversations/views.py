@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from helix.conversations.errors import no_conversation, no_message
+from helix.conversations.imported_answer import unproven
 from helix.conversations.names import title_of
 from helix.library.access import Library, Row
 from helix.library.pagination import check_text, decode_cursor, encode_cursor, like_pattern
@@ -117,14 +118,19 @@ async def get_message(library: Library, conversation_id: str, message_id: int) -
 
 
 async def all_messages(library: Library, conversation_id: str) -> list[Row]:
-    """Every message of the conversation, parents before children, and which one is active."""
+    """Every message of the conversation, parents before children, and which one is active.
+
+    With the ``documents`` that its answer may have words of: id, and when it was added.
+    """
     found: list[Row] = []
     while True:
         after = found[-1]["id"] if found else 0
         rows = await library.all_data(
             messages.ALL, {"id": conversation_id, "after": after, "limit": _BATCH}
         )
-        found += [_message(row) | {"active": row["is_active"]} for row in rows]
+        for row in rows:
+            more = {"active": row["is_active"], "documents": row["documents"]}
+            found.append(_message(row) | more)
         if len(rows) < _BATCH:
             return found
 
@@ -142,6 +148,8 @@ def _conversation(row: Row) -> Row:
 
 def _message(row: Row) -> Row:
     response: dict[str, Any] = restored_json(row["response"])
+    if row["imported"] and response:
+        response = unproven(response, row["document_ids"])
     finished = row["finished_at"]
     return {
         "id": row["id"],
@@ -159,5 +167,6 @@ def _message(row: Row) -> Row:
         "finished_at": finished.isoformat() if finished else None,
         "rating": row["rating"],
         "stale": row["stale"],
+        "imported": row["imported"],
         "response": response or None,
     }

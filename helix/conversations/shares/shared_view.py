@@ -129,6 +129,8 @@ def _shown(message: Row, told: Row, behind: Behind, *, gives: bool) -> Row:
     response: dict[str, Any] = message["response"] or {}
     citations = response.get("citations") or []
     readable = [one for one in citations if behind.shows(one)]
+    if message["imported"]:  # what a person may have written is no source
+        readable = [one for one in readable if one["document_id"] is not None]
     proven = behind.is_open or _says_no_more(told, behind)
     text = response.get("answer")
     if not (behind.is_open or response.get("reason")):  # a refusal says nothing of any document
@@ -139,6 +141,7 @@ def _shown(message: Row, told: Row, behind: Behind, *, gives: bool) -> Row:
         "status": message["status"],
         "created_at": message["created_at"],
         "answer": text,
+        "imported": message["imported"],
         "hidden": bool(response) and text is None,
         "abstained": bool(response.get("abstained")),
         "citations": [{name: one.get(name) for name in _CITATION} for one in readable],

@@ -27,10 +27,10 @@ messages_of_path AS (
 
 # Siblings in two statements: no index is used for IS NOT DISTINCT FROM. The words of a deleted
 # document are not shown, whether or not they are removed from the row yet. A quote of a changed
-# document is looked for at its old place, then anywhere.
+# document is looked for at its old place, then anywhere. What was imported, no process answered.
 _COLUMNS = """
 m.id, m.parent_id, m.status, m.error, m.question, m.scope, m.top_k, m.model, m.attachments,
-m.answer_id, m.created_at, m.finished_at,
+m.answer_id, m.created_at, m.finished_at, m.document_ids, m.owner = '' AS imported,
 (SELECT f.rating FROM feedback f WHERE f.tenant_id = %(tenant)s AND f.answer_id = m.answer_id
     ORDER BY f.id DESC LIMIT 1) AS rating,
 CASE WHEN m.parent_id IS NULL THEN (
@@ -77,8 +77,13 @@ ONE = compose(
 
 # For an export, in pages of ids: a conversation may have thousands.
 ALL = compose(
-    "SELECT {message}, m.is_active FROM messages m, {hidden} WHERE m.tenant_id = %(tenant)s"
-    " AND m.conversation_id = %(id)s AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s",
+    """
+SELECT {message}, m.is_active, (SELECT coalesce(json_agg(json_build_object(
+        'document_id', d.id, 'added_at', d.created_at) ORDER BY d.id), '[]')
+    FROM documents d WHERE d.tenant_id = %(tenant)s AND d.id = ANY(m.document_ids)) AS documents
+FROM messages m, {hidden} WHERE m.tenant_id = %(tenant)s
+    AND m.conversation_id = %(id)s AND m.id > %(after)s ORDER BY m.id LIMIT %(limit)s
+""",
     message=_COLUMNS, hidden=_HIDDEN,
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ import { useSharing } from "../accounts/sharing/use-sharing.js";
 import { api } from "../api.js";
 import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, toast } from "../components.js";
 import { listen, textOf } from "../conversations/following.js";
-import { FromHistory, Stale, Understood } from "../conversations/marks.js";
+import { FromHistory, Imported, Stale, Understood } from "../conversations/marks.js";
 import { Question } from "../conversations/question.js";
 import { AWAY, isOfImages, isRunning } from "../conversations/turn.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -42,6 +42,7 @@ export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, c
     ${turn.away && html`<${Spinner} label=${AWAY} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
     ${done && turn.leftOut > 0 && !turn.abstained && html`<p class="support-note"><${Icon} name="warn" /><span>${turn.leftOut} ${turn.leftOut === 1 ? "sentence was" : "sentences were"} left out: no source supports ${turn.leftOut === 1 ? "it" : "them"}.</span></p>`}
+    ${turn.imported && html`<${Imported} />`}
     ${done && html`<${FromHistory} turn=${turn} />`}
     ${turn.state === "done" && html`<${Stale} turn=${turn} onRetry=${onRetry} />`}
     ${done && html`<${Calculated} turn=${turn} onOpen=${onOpen} />`}

@@ -19,7 +19,7 @@ export function Sources({ turn, onOpen }) {
 function Card({ turn, citation, onOpen }) {
   const { n, title, snippet } = citation;
   const isTool = citation.document_id === null;
-  return html`<li class="card"><p class="card-head"><span class="passage-number" aria-label=${`Source ${n}`}>${n}</span><span class="passage-title">${title}</span>${isTool && html` <span class="tool-chip">Tool</span>`}</p>
+  return html`<li class="card"><p class="card-head"><span class="passage-number" aria-label=${`Source ${n}`}>${n}</span><span class="passage-title">${title}</span>${isTool && html` <span class="tool-chip">${turn.imported ? "Imported" : "Tool"}</span>`}</p>
     <ul class="quotes">${quotesOf(turn, citation).map((passage) => html`<li key=${`${passage.chunkId} ${passage.start}`}>
       ${isOfTool(passage) ? html`<span class="passage-text">${passage.quote || snippet || ""}</span>`
         : html`<button type="button" class="passage" onClick=${(event) => onOpen(passage, event.currentTarget)}>

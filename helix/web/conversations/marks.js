@@ -8,6 +8,8 @@ import { dateOf } from "../dates.js";
 import { html } from "../html.js";
 import { shortened, sliceOf } from "../text.js";
 
+export const Imported = () => html`<p class="support-note"><${Icon} name="warn" /><span>Imported: not proven by Helix.</span></p>`;
+
 export function Understood({ turn }) {
   if (turn.turnType !== "dependent" || !turn.understood || turn.understood.startsWith(turn.question)) return null;
   return html`<p class="understood"><span class="hint">Understood as:</span> ${turn.understood}</p>`;

@@ -4,7 +4,7 @@
 //
 // A turn: { id, local, key, parent, siblings, question, scope: { documents, tags }, state, text,
 // citations, leftOut, abstained, reason, reasonText, clarifying, closest, suggested, answerId, traceId, support, verdict,
-// judged, debug, error, stale, steps, memory, understood,
+// judged, debug, error, stale, steps, memory, understood, imported,
 // turnType, fromHistory, isEmptied, rating, note, asked, images, model }. `model` is the one that answered:
 // { asked, routed, title, input_tokens, output_tokens, cost_usd }, null where none was called.
 // `id` is the message's, null until the server told it; `local` names the turn in this tab from its
@@ -53,11 +53,10 @@ export function turnOf(message, known) {
     parent: message.parent_id, siblings: message.siblings, question: message.question, scope: scopeOfStored(message.scope),
     state: STATES[message.status], text: response.answer ?? (BROKEN.has(message.status) ? known?.text ?? "" : ""), isEmptied: message.status === "done" && !response.answer,
     images: message.attachments, model: modelOf(response, message.model), judged: Boolean(response.verdict), answerId: message.answer_id, asked: message.created_at, stale: message.stale,
-    steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: message.rating ?? null, note: known?.note ?? "",
+    imported: message.imported, steps: known?.steps ?? stepsOf(response.agent), error: message.status === "interrupted" ? INTERRUPTED : message.error || "", rating: message.rating ?? null, note: known?.note ?? "",
   };
 }
 
-// The fields of an answer, from the end of a stream, a message's response, or a receipt.
 export function outcome(data) {
   return {
     state: "done",

@@ -26,8 +26,9 @@ async function show() {
   }
 }
 
-function closing({ answer, closed_sources: closed, created_at: at }) {
+function closing({ answer, closed_sources: closed, created_at: at, imported }) {
   const day = `Answered on ${new Date(at).toLocaleDateString()}.`;
   if (!answer) return "The answer’s words are not here any more.";
+  if (imported) return "Imported: not proven by Helix.";
   return closed ? `${day} It rests on ${closed} ${closed === 1 ? "source" : "sources"}, which you may not open here.` : day;
 }

@@ -6,6 +6,7 @@ import { closePanel, openPanel, panels } from "../../ask/panel.js";
 import { Preview } from "../../ask/preview.js";
 import { Sources } from "../../ask/sources.js";
 import { Icon, Notice, Spinner } from "../../components.js";
+import { Imported } from "../../conversations/marks.js";
 import { blank, outcome } from "../../conversations/turn.js";
 import { html, useEffect, useState } from "../../html.js";
 import { address } from "../../router.js";
@@ -144,6 +145,7 @@ function Message({ message, read }) {
     <h2 class="question">${message.question}</h2>
     ${turn.text && html`<${Body} key=${read} turn=${turn} onOpen=${openPanel} />`}
     ${hidden && html`<${Notice}><p>This answer has words of sources that you may not open, so it is not shown.</p></>`}
+    ${message.imported && html`<${Imported} />`}
     ${STATES[status] && html`<p class="support-note"><${Icon} name="warn" /><span>${STATES[status]}</span></p>`}
     ${turn.citations.length > 0 && html`<${Sources} turn=${turn} onOpen=${openPanel} />`}
     ${closed > 0 && html`<p class="support-note"><${Icon} name="none" /><span>${counted(closed, "source")} you may not open</span></p>`}

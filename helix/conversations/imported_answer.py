@@ -1,0 +1,115 @@
+"""Imported answers, which anybody may have written: no more of them is believed than stands here.
+
+A citation leads to a document where its quote is in that place of it. Of a proof nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from helix.errors import BadRequest
+from helix.library.access import Connected, Library, Row
+from helix.storage.statements import imported_answers as sql
+from helix.storage.storable_text import storable
+
+_TEXTS = ("answer", "reason", "reason_text", "clarifying_question")
+_TOLD = ("n", "title", "label", "source_url", "quote", "snippet")
+_NOWHERE = {"document_id": None, "chunk_id": None, "start": None, "end": None}
+_PLACE = (*_NOWHERE, "quote")
+_MOST = {"document_id": 2**63, "chunk_id": 2**63, "start": 2**31, "end": 2**31}
+
+Place = tuple[Any, ...]
+"""The document, chunk, start, end and quote of a citation."""
+
+
+def unproven(response: Row, documents: Container[int]) -> Row:
+    """An imported response without its proof, and with links to ``documents`` alone."""
+    citations = response.get("citations") or ()
+    return _without_proof(response) | {
+        "citations": [
+            one if one.get("document_id") in documents else _unlinked(one) for one in citations
+        ]
+    }
+
+
+def believed(response: Row, standing: Mapping[Place, Row]) -> Row:
+    """A response to import without its proof, and with the links that are ``standing``."""
+    citations = []
+    for one in response.get("citations") or ():
+        found = standing.get(_place(one))
+        citations.append({"n": one["n"], **found} if found else _unlinked(one))
+    return _without_proof(response) | {"citations": citations}
+
+
+def _without_proof(response: Row) -> Row:
+    told = {name: response[name] for name in _TEXTS if isinstance(response.get(name), str)}
+    return told | {"abstained": bool(response.get("abstained"))}
+
+
+def _unlinked(citation: Row) -> Row:
+    told = {name: citation[name] for name in _TOLD if isinstance(citation.get(name), str | int)}
+    return told | _NOWHERE
+
+
+def _place(citation: Row) -> Place:
+    return tuple(citation.get(name) for name in _PLACE)
+
+
+def standing_places(
+    connection: Connected, tenant: str, citations: Iterable[Row]
+) -> dict[Place, Row]:
+    """The places of ``citations`` where their quote is, with what is cited there.
+
+    In the caller's transaction, of what that may read.
+    """
+    wanted = {_place(one) for one in citations if _may_stand(one)}
+    values = {name: [place[n] for place in wanted] for n, name in enumerate(_PLACE)}
+    values["quote"] = [storable(quote) for quote in values["quote"]]
+    cursor = connection.cursor(row_factory=dict_row)
+    rows = cursor.execute(sql.STANDING, values | {"tenant": tenant}).fetchall()
+    return {_place(row): row for row in rows}
+
+
+def _may_stand(citation: Row) -> bool:
+    """True where a citation has a quote, and numbers that the database can have."""
+    numbers = [(citation.get(name), most) for name, most in _MOST.items()]
+    return bool(citation.get("quote")) and all(
+        one is not None and 0 <= one < most for one, most in numbers
+    )
+
+
+def listed_documents(message: Any) -> dict[int, datetime]:
+    """The documents that an exported message has words of, by id, and when each was added.
+
+    Raises:
+        BadRequest: what is listed are no documents.
+    """
+    listed = message.get("documents") if isinstance(message, dict) else None
+    try:
+        added = {
+            one["document_id"]: datetime.fromisoformat(one["added_at"]) for one in listed or ()
+        }
+    except (KeyError, TypeError, ValueError):
+        added = {-1: datetime.min}
+    if not all(type(n) is int and 0 <= n < 2**63 and at.tzinfo for n, at in added.items()):
+        raise BadRequest("the documents of a message are none that an export has")
+    return added
+
+
+async def known_documents(library: Library, messages: Iterable[Any]) -> set[int]:
+    """The documents listed by exported ``messages`` that are the tenant's own, or were.
+
+    An answer goes with each of them. The moment at which a document was added tells it from
+    another database's of the same id.
+
+    Raises:
+        BadRequest: as ``listed_documents``.
+        StoreUnavailable: the database did not answer.
+    """
+    added = {item for message in messages for item in listed_documents(message).items()}
+    values = {"ids": [number for number, _ in added], "added": [moment for _, moment in added]}
+    return {row["id"] for row in await library.whole.all_data(sql.KNOWN, values)}
