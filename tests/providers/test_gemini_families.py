@@ -219,7 +219,7 @@ def test_a_models_family_is_that_of_its_id_with_a_version_behind_it(
     assert (found in FAMILIES) is bool(family)
     if not family:
         assert found.least_thinking == {"thinking_level": "low"}
-        assert not (found.sampling or found.prices)
+        assert not (found.sampling or found.prefill or found.candidates or found.prices)
 
 
 def test_no_family_thinks_by_a_level_and_by_a_budget() -> None:

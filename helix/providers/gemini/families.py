@@ -57,6 +57,8 @@ class Family:
         least_thinking: the least that the model may be asked to think.
         sampling: whether temperature, top_p and top_k may be sent: later models ignore or refuse
             them.
+        prefill: whether a request may end in a turn of the model.
+        candidates: whether more than one answer may be asked for.
         context_tokens, output_tokens: the most that a request and an answer may have.
         ends: the announced end; None: none is announced.
         replacement: Google's own word for what to use instead; empty where there is none.
@@ -66,6 +68,8 @@ class Family:
     id: str
     least_thinking: Thinking
     sampling: bool = False
+    prefill: bool = False
+    candidates: bool = False
     context_tokens: int = CONTEXT_TOKENS
     output_tokens: int = OUTPUT_TOKENS
     ends: date | None = None
@@ -136,16 +140,16 @@ _NONE: Thinking = {"thinking_budget": 0}
 
 FAMILIES: tuple[Family, ...] = (
     Family(
-        "gemini-2.5-flash-lite", _NONE, sampling=True,
+        "gemini-2.5-flash-lite", _NONE, sampling=True, prefill=True, candidates=True,
         prices=(Prices(0.10, 0.40, 0.01),),
     ),
     Family(
-        "gemini-2.5-flash", _NONE, sampling=True,
+        "gemini-2.5-flash", _NONE, sampling=True, prefill=True, candidates=True,
         ends=_END_OF_2_5, replacement="gemini-3.5-flash-lite", prices=(Prices(0.30, 2.50, 0.03),),
     ),
     Family(
         "gemini-2.5-pro", {"thinking_budget": 128},  # the least it takes: it refuses 0
-        sampling=True,
+        sampling=True, prefill=True, candidates=True,
         ends=_END_OF_2_5, replacement="gemini-3.8-flash",
         prices=(Prices(1.25, 10.0, 0.125, above=Prices(2.50, 15.0, 0.25)),),
     ),
