@@ -237,6 +237,7 @@ def test_no_key_gets_into_the_log(
     client: httpx.Client, sql: psycopg.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "helix")
     _, secret = create_key(sql, "acme")
     client.get("/v1/runs", headers=_as(secret))
     client.get("/v1/runs", headers=_as(secret[:-1]))

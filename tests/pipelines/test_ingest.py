@@ -229,7 +229,7 @@ def test_a_big_file_up_to_the_limit(
 
 def test_help_tells_what_is_so() -> None:
     shown = " ".join(ingest("--help").stdout.replace("│", " ").split())
-    for said in ("the bundled samples if none", "takes exactly one file", "exit status is then 1"):
+    for said in ("samples/ of this folder", "takes exactly one file", "exit status is then 1"):
         assert said in shown
 
 

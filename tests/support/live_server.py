@@ -36,7 +36,8 @@ def emptied(url: str) -> Iterator[psycopg.Connection]:
 @contextmanager
 def live(database_url: str, **settings: object) -> Iterator[httpx.Client]:
     """A client of the application over ``database_url``, with no worker behind it."""
-    values = {**OFFLINE, "workers": 0, **settings}
+    # A request's line comes behind its answer, and would be among what the next command prints.
+    values = {**OFFLINE, "workers": 0, "log_level": "warning", **settings}
     application = create_app(load_settings(database_url=database_url, **values))
     config = uvicorn.Config(
         application, port=0, http=LimitedConnection, log_level="warning", access_log=False

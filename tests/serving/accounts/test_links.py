@@ -27,7 +27,7 @@ def invited(accounts: Accounts, email: str, role: str = "reader") -> str:
 def test_an_invitation_makes_one_account_with_its_role(
     accounts: Accounts, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "helix"):
         link = invited(accounts, "New@Example.com", "editor")
         browser = accounts.browser()
         purpose = browser.post("/v1/links/look", json={"link": link}).json()

@@ -254,7 +254,7 @@ def test_keys_work_beside_accounts_and_sessions_are_none_without_them(
 def test_the_audit_log_tells_who_came_and_who_was_refused_and_no_secret(
     accounts: Accounts, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "helix"):
         ada = accounts.signed_in("ada")
         wrong = {"email": email_of("ada"), "password": "wrong horse"}
         accounts.browser().post("/v1/session", json=wrong)
