@@ -223,8 +223,9 @@ def test_everything_killed_at_once_loses_nothing_committed(directory: Path) -> N
     assert read_line(client)
     with acquire(directory) as server:
         value = remember(server)
-        client.kill()
-        kill(processes(directory))
+    client.send_signal(signal.SIGSTOP)  # the last that uses it would start it again
+    kill(processes(directory))
+    client.kill()
     client.communicate()
     assert eventually(lambda: not processes(directory))
     assert (directory / "pgdata/postmaster.pid").exists()
