@@ -31,6 +31,7 @@ from tests.support.embedded_servers import (
     read_pid_file,
     remember,
     remembers,
+    runs,
     start_client,
     stops,
     supervisors,
@@ -212,7 +213,10 @@ def test_a_server_without_a_supervisor_is_ended_by_the_next(directory: Path) -> 
 def test_a_killed_postgres_is_started_again_for_its_users(directory: Path) -> None:
     with acquire(directory) as server:
         value = remember(server)
+        children = postmaster(directory).children()
         kill([postmaster(directory)])
+        # until they notice, its children have its socket open, and answer nobody
+        assert eventually(lambda: not any(map(runs, children)))
         with acquire(directory):
             assert remembers(server, value)
     assert stops(directory)
