@@ -83,7 +83,7 @@ class AsyncHelix:
         self._tenant = tenant
         self._client = httpx.AsyncClient(
             base_url=self._attempts.address,
-            headers={"Authorization": f"Bearer {_checked_key(key)}"} if key else {},
+            headers={"Authorization": f"Bearer {own}"} if (own := _checked_key(key or "")) else {},
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
 

@@ -43,7 +43,7 @@ def mcp(tenant: TenantOption = DEFAULT_TENANT, print_config: PrintConfig = None)
     if print_config:
         typer.echo(_stanza(print_config, tenant, settings))
         if print_config in ("stdio", "vscode"):
-            _tell_what_the_client_lacks()
+            _print_missing_settings()
         return
     asyncio.run(_serve(settings, tenant))
 
@@ -61,7 +61,7 @@ async def _serve(settings: Settings, tenant: str) -> None:
         await build_server().run_stdio_async()
 
 
-def _tell_what_the_client_lacks() -> None:
+def _print_missing_settings() -> None:
     """Name the settings that are in this shell or folder alone: a client starts Helix elsewhere."""
     own = user_file()
     here = [

@@ -1,11 +1,12 @@
-"""Imported answers, which anybody may have written: no more of them is believed than stands here.
+"""Imported answers: anybody may have written one, so proof is dropped and citations are verified.
 
-A citation leads to a document where its quote is in that place of it. Of a proof nothing is kept.
+A citation keeps its link where the document has its quote in that place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -26,26 +27,26 @@ Place = tuple[Any, ...]
 """The document, chunk, start, end and quote of a citation."""
 
 
-def unproven(response: Row, documents: Container[int]) -> Row:
+def without_proof(response: Row, documents: Container[int]) -> Row:
     """An imported response without its proof, and with links to ``documents`` alone."""
     citations = response.get("citations") or ()
-    return _without_proof(response) | {
+    return _text_of(response) | {
         "citations": [
             one if one.get("document_id") in documents else _unlinked(one) for one in citations
         ]
     }
 
 
-def believed(response: Row, standing: Mapping[Place, Row]) -> Row:
-    """A response to import without its proof, and with the links that are ``standing``."""
+def verified_response(response: Row, places: Mapping[Place, Row]) -> Row:
+    """A response to import without its proof, and with links to the verified ``places`` alone."""
     citations = []
     for one in response.get("citations") or ():
-        found = standing.get(_place(one))
+        found = places.get(_place(one))
         citations.append({"n": one["n"], **found} if found else _unlinked(one))
-    return _without_proof(response) | {"citations": citations}
+    return _text_of(response) | {"citations": citations}
 
 
-def _without_proof(response: Row) -> Row:
+def _text_of(response: Row) -> Row:
     told = {name: response[name] for name in _TEXTS if isinstance(response.get(name), str)}
     return told | {"abstained": bool(response.get("abstained"))}
 
@@ -59,22 +60,22 @@ def _place(citation: Row) -> Place:
     return tuple(citation.get(name) for name in _PLACE)
 
 
-def standing_places(
+def verified_places(
     connection: Connected, tenant: str, citations: Iterable[Row]
 ) -> dict[Place, Row]:
     """The places of ``citations`` where their quote is, with what is cited there.
 
     In the caller's transaction, of what that may read.
     """
-    wanted = {_place(one) for one in citations if _may_stand(one)}
+    wanted = {_place(one) for one in citations if _is_place(one)}
     values = {name: [place[n] for place in wanted] for n, name in enumerate(_PLACE)}
     values["quote"] = [storable(quote) for quote in values["quote"]]
     cursor = connection.cursor(row_factory=dict_row)
-    rows = cursor.execute(sql.STANDING, values | {"tenant": tenant}).fetchall()
+    rows = cursor.execute(sql.VERIFIED, values | {"tenant": tenant}).fetchall()
     return {_place(row): row for row in rows}
 
 
-def _may_stand(citation: Row) -> bool:
+def _is_place(citation: Row) -> bool:
     """True where a citation has a quote, and numbers that the database can have."""
     numbers = [(citation.get(name), most) for name, most in _MOST.items()]
     return bool(citation.get("quote")) and all(
@@ -89,15 +90,13 @@ def listed_documents(message: Any) -> dict[int, datetime]:
         BadRequest: what is listed are no documents.
     """
     listed = message.get("documents") if isinstance(message, dict) else None
-    try:
+    with suppress(KeyError, TypeError, ValueError):
         added = {
             one["document_id"]: datetime.fromisoformat(one["added_at"]) for one in listed or ()
         }
-    except (KeyError, TypeError, ValueError):
-        added = {-1: datetime.min}
-    if not all(type(n) is int and 0 <= n < 2**63 and at.tzinfo for n, at in added.items()):
-        raise BadRequest("the documents of a message are none that an export has")
-    return added
+        if all(type(n) is int and 0 <= n < 2**63 and at.tzinfo for n, at in added.items()):
+            return added
+    raise BadRequest("the documents of a message are none that an export has")
 
 
 async def known_documents(library: Library, messages: Iterable[Any]) -> set[int]:

@@ -15,10 +15,10 @@ from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.imported_answer import (
     Place,
-    believed,
     known_documents,
     listed_documents,
-    standing_places,
+    verified_places,
+    verified_response,
 )
 from helix.conversations.names import new_id
 from helix.conversations.tree import NewMessage, add_message, switch
@@ -159,7 +159,7 @@ async def import_json(
 
     It keeps its choice of a model where that is one of ``models``.
 
-    Anybody may have written it: an answer keeps no proof, and links only to what stands here
+    Anybody may have written it: an answer keeps no proof, and its links where their quote is found
     (imported_answer.py). It goes with the documents that it has words of. Its texts are held to the
     limits of requests: a question to ``longest`` characters, an answer to LONGEST_EARLIER.
 
@@ -188,7 +188,7 @@ async def import_json(
             add_image(connection, library.tenant, conversation_id, image, name)
         checked = [_checked(message, longest) for message in messages]
         cited = (one for new in checked for one in new.response.get("citations") or ())
-        standing = standing_places(connection, library.tenant, cited)
+        places = verified_places(connection, library.tenant, cited)
         ids: dict[int | None, int | None] = {None: None}
         active = None
         for new, message in zip(checked, messages, strict=True):
@@ -198,7 +198,7 @@ async def import_json(
             if shown := _shown(message):
                 named = describe_images(connection, library.tenant, conversation_id, shown)
                 new = replace(new, attachments=named)
-            new = _linked(new, standing, known.intersection(listed_documents(message)))
+            new = _linked(new, places, known.intersection(listed_documents(message)))
             added = add_message(connection, library.tenant, conversation_id, new, ids[parent])
             ids[number] = added.message_id
             active = added.message_id if message.get("active") else active
@@ -221,11 +221,11 @@ def model_of_export(exported: Any) -> str:
     return model or ""
 
 
-def _linked(new: NewMessage, standing: Mapping[Place, Row], known: set[int]) -> NewMessage:
-    """``new`` with what is believed of its response, and the documents that this has words of."""
+def _linked(new: NewMessage, places: Mapping[Place, Row], known: set[int]) -> NewMessage:
+    """``new`` with its verified response, and the documents that this has words of."""
     if not new.response:
         return replace(new, document_ids=sorted(known))
-    response = believed(new.response, standing)
+    response = verified_response(new.response, places)
     hashes = {
         one["document_id"]: one.pop("content_hash")
         for one in response["citations"]

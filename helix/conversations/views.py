@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from helix.conversations.errors import no_conversation, no_message
-from helix.conversations.imported_answer import unproven
+from helix.conversations.imported_answer import without_proof
 from helix.conversations.names import title_of
 from helix.library.access import Library, Row
 from helix.library.pagination import check_text, decode_cursor, encode_cursor, like_pattern
@@ -149,7 +149,7 @@ def _conversation(row: Row) -> Row:
 def _message(row: Row) -> Row:
     response: dict[str, Any] = restored_json(row["response"])
     if row["imported"] and response:
-        response = unproven(response, row["document_ids"])
+        response = without_proof(response, row["document_ids"])
     finished = row["finished_at"]
     return {
         "id": row["id"],

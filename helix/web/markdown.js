@@ -298,7 +298,7 @@ export class Prose {
     }
   }
 
-    found(statements) {
+  found(statements) {
     const starts = unitsOf(this.#text, statements.map(({ start }) => start));
     const ends = unitsOf(this.#text, statements.map(({ end }) => end));
     for (let place = statements.length - 1; place >= 0; place -= 1) {

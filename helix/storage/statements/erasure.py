@@ -11,7 +11,7 @@ OPEN_RUN_OF = compose(
     open=str(OPEN_RUN),
 )
 
-# First, and to the end: what keeps answers of the tenant (answer_may_be_kept) waits for it.
+# First, and to the end: meanwhile no answer of the tenant is kept (answer_may_be_kept).
 HOLD_ANSWERS = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 # When it is done; those of before have no question any more that would be answered.

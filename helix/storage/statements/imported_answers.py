@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # By the chunk, which is a slice of its document: no quote is worth reading a whole book.
-STANDING = """
+VERIFIED = """
 SELECT d.id AS document_id, c.id AS chunk_id, x.from_char AS start, x.to_char AS end, x.quote,
     'passage' AS kind, d.title, d.content_hash, c.metadata_ -> 'heading_path' AS heading_path,
     c.metadata_ -> 'page' AS page, c.metadata_ ->> 'label' AS label

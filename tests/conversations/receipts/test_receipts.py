@@ -18,7 +18,6 @@ import pytest
 from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
-from helix.conversations.receipts.erasure import StillRunning, erase_tenant
 from helix.conversations.receipts.receipt import Json
 from helix.conversations.receipts.receipt_store import MOST_RATINGS, rate, read_receipt
 from helix.conversations.receipts.stored_sources import (
@@ -348,70 +347,3 @@ async def test_a_receipt_is_its_tenants(database_url: str) -> None:
         for text in ("", "e" * 31, "E" * 32, "e" * 33, "\x00" * 32):
             with pytest.raises(BadRequest):
                 await read_receipt(opened.library, text, 30)
-
-
-async def test_erasing_a_tenant_leaves_nothing_of_it_and_all_of_others(database_url: str) -> None:
-    tables = ("documents", "chunks", "chunk_terms", "term_changes", "answers", "feedback",
-              "api_keys", "runs")  # fmt: skip
-    count = " UNION ALL ".join(
-        f"SELECT '{table}', count(*) FROM {table} WHERE tenant_id = $tenant$" for table in tables
-    )
-
-    def counts(tenant: str) -> dict[str, int]:
-        return dict(rows(database_url, count.replace("$tenant$", f"'{tenant}'")))
-
-    async with services(database_url) as opened:
-        for tenant in ("gone", "stays"):
-            await bring_in(opened, document(1), tenant=tenant)
-            done = await ask(opened, question(1), tenant)
-            library = opened.library.of(tenant)
-            rating = partial(rate, answer_id=done.question.answer_id, rating="up", note="a\x00",
-                             days=30, tenant=tenant)  # fmt: skip
-            added = await library.change(rating)
-            assert added["note"] == "a\x00"
-            rows(
-                database_url,
-                "INSERT INTO api_keys (tenant_id, name, hint, key_hash) VALUES (%s, 'n', 'h', %s)"
-                " RETURNING id",
-                tenant, tenant,
-            )  # fmt: skip
-            rows(
-                database_url,
-                "INSERT INTO runs (tenant_id, kind, status) VALUES (%s, 'upload', 'running')"
-                " RETURNING id",
-                tenant,
-            )
-        before = counts("stays")
-        assert all(before.values())
-        with opened.store.connection() as connection:
-            with pytest.raises(StillRunning, match="helix runs --tenant gone cancel"):
-                erase_tenant(connection, "gone")
-            connection.execute("UPDATE runs SET status = 'done'")
-            with connection.transaction():
-                told = erase_tenant(connection, "gone")
-        assert told == {"answers": 1, "documents": 1, "runs": 1, "keys": 1}
-        assert not any(counts("gone").values())
-        assert counts("stays") == before
-        assert (await ask(opened, question(1), "gone")).reason == "no_documents"
-        assert not (await ask(opened, question(1), "stays")).abstained
-
-
-async def test_what_is_being_answered_while_its_tenant_is_erased_is_not_kept(
-    database_url: str,
-) -> None:
-    async with services(database_url) as opened:
-        assert opened.receipts
-        asked = {tenant: await ask(opened, question(1), tenant) for tenant in ("gone", "stays")}
-        with opened.store.connection() as connection:
-            with connection.transaction():
-                erase_tenant(connection, "gone")
-                saving = asyncio.create_task(opened.receipts.save(asked["gone"], "", 5.0))
-                done, _ = await asyncio.wait({saving}, timeout=0.5)
-                assert not done, "it waits for the erasure"
-            assert await saving
-        assert await opened.receipts.save(asked["gone"], "", 60.0)
-        kept = "SELECT count(*)::int FROM answers WHERE tenant_id = %s"
-        assert rows(database_url, kept, "gone") == [(0,)]
-        assert rows(database_url, kept, "stays") == [(1,)]
-        await ask(opened, question(2), "gone")
-        assert rows(database_url, kept, "gone") == [(1,)], "a tenant of the same name begins anew"
