@@ -162,7 +162,8 @@ def _message(row: Row) -> Row:
         "top_k": row["top_k"],
         "model": row["model"],
         "attachments": row["attachments"],
-        "answer_id": row["answer_id"],
+        # that of the export is another's receipt, or nobody's
+        "answer_id": None if row["imported"] else row["answer_id"],
         "created_at": row["created_at"].isoformat(),
         "finished_at": finished.isoformat() if finished else None,
         "rating": row["rating"],

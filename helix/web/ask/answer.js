@@ -168,7 +168,7 @@ function Actions({ turn, conversation, onOpen, onRate, onRetry }) {
       <${IconButton} icon="down" label="Bad answer" pressed=${turn.rating === "down"} onClick=${() => rate("down")} />`}
     ${onRetry && html`<${IconButton} icon="retry" label="Answer again" onClick=${onRetry} />`}
     ${turn.model && html`<${WrittenBy} model=${turn.model} />`}
-    ${!seen && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id ?? turn.local, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
+    ${!seen && !turn.imported && html`<button type="button" class="text-button" onClick=${(event) => onOpen({ kind: "why", id: turn.id ?? turn.local, opener: event.currentTarget })}><${Icon} name="why" /><span>Why this answer</span></button>`}
     ${turn.traceId && html`<button type="button" class="trace" title=${`Copy the trace id ${turn.traceId}`} onClick=${copyTrace}><span class="unseen">Copy the trace id </span><${Icon} name="copy" /><code>${turn.traceId.slice(0, 8)}</code></button>`}
     <${Note} open=${noting} onClose=${() => setNoting(false)} onSend=${(note) => rate(turn.rating, note)} />
   </div>`;

@@ -73,7 +73,9 @@ def test_what_an_older_server_imported_is_shown_alike(shared: Shared) -> None:
         "UPDATE messages SET document_ids = '{}', response = %s WHERE id = %s",
         json.dumps(told), message["id"],
     )  # fmt: skip
-    shown = shared.ada.get(f"/v1/conversations/{conversation}").json()["path"][0]["response"]
+    kept = shared.ada.get(f"/v1/conversations/{conversation}").json()["path"][0]
+    assert kept["answer_id"] is None, "it leads to no receipt of another answer"
+    shown = kept["response"]
     assert "support" not in shown and shown["citations"][0]["document_id"] is None
     path = shared.ada.get(f"/v1/conversations/{shared.conversation}").json()["path"]
     assert [one["imported"] for one in path] == [False, False]
