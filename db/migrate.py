@@ -131,7 +131,7 @@ def begin_change(connection: psycopg.Connection) -> None:
 
 def apply(connection: psycopg.Connection, version: int, place: str) -> None:
     """Run what leads from ``version`` to NEWEST_VERSION, in the caller's transaction."""
-    _refuse_newer(version, place)
+    refuse_newer(version, place)
     tables, repeatable = schema_parts()
     steps = [UPGRADES[number].read_bytes() for number in sorted(UPGRADES) if number > version]
     for script in steps if version else [tables]:
@@ -150,7 +150,12 @@ def record_version(connection: psycopg.Connection, version: int) -> None:
     )
 
 
-def _refuse_newer(version: int, place: str) -> None:
+def refuse_newer(version: int, place: str) -> None:
+    """Return where ``version`` of the schema at ``place`` leads to NEWEST_VERSION, or is it.
+
+    Raises:
+        DatabaseError: it is of a newer Helix.
+    """
     if version > NEWEST_VERSION:
         raise DatabaseError(
             f"the schema at {place} is version {version}, and this Helix knows {NEWEST_VERSION}"
@@ -166,7 +171,7 @@ def missing_steps(url: str) -> list[str]:
     """
     with connect(url) as connection:
         version = schema_version(connection)
-    _refuse_newer(version, redact(url))
+    refuse_newer(version, redact(url))
     if not version:
         return [SCHEMA.name]
     return [UPGRADES[number].name for number in sorted(UPGRADES) if number > version]

@@ -16,7 +16,7 @@ import typer
 from psycopg.rows import dict_row
 
 from db.errors import DatabaseError
-from db.migrate import schema_ready
+from db.migrate import refuse_newer, schema_ready, schema_version
 from db.url import explain, is_embedded, open_database, place_of
 from helix.commands.service.address import named_server
 from helix.commands.service.documents import LibraryService
@@ -216,13 +216,13 @@ def _sources() -> list[Check]:
 
 
 def _database(url: str, settings: Settings) -> list[Check]:
-    embedded = is_embedded(settings.database_url)
+    place = place_of(settings.database_url)
     try:
         with psycopg.connect(url, connect_timeout=5) as connection:
             version = connection.info.server_version // 10_000
-            checks = _schema(connection, embedded=embedded)
-            place = f"Postgres {version}: {place_of(settings.database_url)}; {_ANOTHER_PLACE}"
-            all_checks = [Check("database", True, place), *checks]
+            finding = f"Postgres {version}: {place}; {_ANOTHER_PLACE}"
+            checks = _schema(connection, place, embedded=is_embedded(settings.database_url))
+            all_checks = [Check("database", True, finding), *checks]
             if settings.files and schema_ready(connection):
                 all_checks.append(bucket_check(connection, settings.files))
     except psycopg.Error as error:
@@ -282,13 +282,18 @@ def bucket_check(connection: psycopg.Connection, address: str) -> Check:
     return Check("files", whole, f"{address}: {summary}", needed=False)
 
 
-def _schema(connection: psycopg.Connection, *, embedded: bool) -> list[Check]:
+def _schema(connection: psycopg.Connection, place: str, *, embedded: bool) -> list[Check]:
     row = connection.execute(sql.PGVECTOR_VERSION).fetchone()
     if row is None and embedded:
         return [Check("schema", True, "none yet: the first command that needs it makes it")]
     if row is None or not schema_ready(connection):
         version = f"pgvector {row[0]}" if row else "no pgvector in this database"
         return [Check("schema", False, f"missing or old ({version}): run `helix migrate`")]
+    if embedded:  # each start migrates it; of a server, the schema is used while others upgrade
+        try:
+            refuse_newer(schema_version(connection), place)
+        except DatabaseError as error:
+            return [Check("schema", False, str(error))]
     index = connection.execute(sql.INDEX_IS_THERE, (INDEX_NAME,)).fetchone()
     counts = connection.execute(sql.LIBRARY_SIZE).fetchone()
     assert counts is not None

@@ -12,6 +12,8 @@ from subprocess import CompletedProcess
 import psycopg
 import pytest
 
+from db.migrate import NEWEST_VERSION, migrate
+from db.url import open_database
 from helix.domain.contract import REFUSAL
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
@@ -141,6 +143,19 @@ def test_doctor_finds_what_would_end_a_start(
     assert done.returncode == 1
     (failed,) = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
     assert failed.startswith(f"FAIL start: {variable}") and told in failed
+
+
+def test_doctor_says_that_the_schema_is_of_a_newer_helix(tmp_path: Path) -> None:
+    values = {"DATABASE_URL": f"embedded:{tmp_path / 'postgres'}", **OFFLINE}
+    with open_database(values["DATABASE_URL"]) as url:
+        migrate(url)
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE schema_version SET version = version + 1")
+        done = helix("doctor", **values)
+    assert done.returncode == 1
+    (failed,) = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert failed.startswith("FAIL schema: ") and f"is version {NEWEST_VERSION + 1}" in failed
+    assert failed.endswith("install the newer Helix that made it")
 
 
 def test_doctor_without_settings() -> None:
