@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from pipelines.files.scan import legible, name_problem
 from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.git_command import Git, new_home
 
@@ -78,10 +80,14 @@ class Repository:
         self._commit = commit
         self._web = web
         self._stack = stack
+        self._misnamed: dict[str, str] = {}
         self._reader: subprocess.Popen[bytes] | None = None
 
     def entries(self) -> Iterator[Entry]:
-        """The files of the commit; links and submodules are none."""
+        """The files of the commit; links and submodules are none.
+
+        A file whose name no document can have is told by a legible one, and cannot be read.
+        """
         listed = self._git.run(
             "ls-tree", "-r", "-z", "-l", "--full-tree", self._commit, folder=self._folder
         )
@@ -89,13 +95,17 @@ class Repository:
             about, _, path = line.partition(b"\t")
             if not path or not about.startswith(_FILE):
                 continue
-            with suppress(UnicodeDecodeError):  # a name that is no UTF-8 has no document
-                key = path.decode()
-                _, _, blob, size = about.decode().split()
-                yield Entry(key, int(size), etag=blob, url=self._web and f"{self._web}{key}")
+            key = os.fsdecode(path)
+            if name_problem(key):
+                self._misnamed[legible(key)] = key
+                key = legible(key)
+            _, _, blob, size = about.decode().split()
+            yield Entry(key, int(size), etag=blob, url=self._web and f"{self._web}{key}")
 
     def read(self, entry: Entry) -> bytes:
         """The bytes of a file; those that LFS keeps elsewhere are told as such."""
+        if problem := name_problem(self._misnamed.get(entry.key, "")):
+            raise SourceError(problem)
         data = self._ask(f"{self._commit}:{entry.key}")
         if data is None:
             raise EntryGone("it is not in the commit any more")

@@ -151,6 +151,23 @@ def test_links_submodules_and_lfs_are_no_files(made: Made) -> None:
     source.close()
 
 
+def test_a_file_whose_name_is_not_utf_8_is_listed_and_says_so_when_it_is_read(made: Made) -> None:
+    misnamed = made.tree / os.fsdecode(b"caf\xe9.md")
+    misnamed.write_text("Menu.")
+    made.commit()
+    source = opened(made.tree)
+    entries = {entry.key: entry for entry in source.entries()}
+    assert entries.keys() == {"a.md", r"caf\xe9.md", "guides/b.md"}
+    with pytest.raises(SourceError, match="its name is not UTF-8: rename it"):
+        source.read(entries[r"caf\xe9.md"])
+    source.close()
+    misnamed.rename(made.tree / "café.md")
+    made.commit()
+    source = opened(made.tree)
+    assert read(source)["café.md"] == b"Menu." and not source.is_there(r"caf\xe9.md")
+    source.close()
+
+
 def test_a_branch_is_chosen(made: Made) -> None:
     made("checkout", "-q", "-b", "drafts")
     (made.tree / "draft.md").write_text("A draft.")
