@@ -44,6 +44,7 @@ from pipelines.source_options import (
     Tenant,
     Yes,
     asked_secrets,
+    check_folder,
     columns_of,
     identity_of,
     places_of,
@@ -113,6 +114,8 @@ def add(
             here,
         )  # fmt: skip
         given |= identity_of(address, name, kind)
+        if given["kind"] == "folder":
+            check_folder(given["address"], address, here=here)
         given["secrets"] = sealed_secrets(given["kind"], secret)
 
         def make(connection: Connected) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from db.url import is_embedded
 from helix.commands.periods import span_or_never
 from helix.domain.metadata import assignments
 from helix.domain.scope import checked_tags
@@ -17,6 +18,7 @@ from helix.library.source_secrets import seal
 from helix.library.spaces import ids_of
 from helix.settings import load_settings
 from pipelines.program import Metadata, Tags
+from pipelines.sources.base import SourceError
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
@@ -113,6 +115,26 @@ def identity_of(address: str, name: str | None, kind: str | None) -> dict[str, A
     whole = str(Path(address).resolve()) if kind == "folder" else address
     last = whole.rstrip("/").rpartition("/")[2]
     return {"kind": kind, "address": whole, "name": name or last or whole}
+
+
+def check_folder(folder: str, as_given: str, *, here: bool) -> None:
+    """Return where the folder of a new source is on this machine, or may be on another.
+
+    It may where the database is a server's and the path is whole, which is noted then: ``here``
+    says that this machine alone reaches it.
+
+    Raises:
+        SourceError: there is no such folder, it is a file, or may not be read.
+    """
+    from pipelines.sources.folder import open_source
+
+    try:
+        open_source(folder, {}, {})
+    except SourceError as error:
+        embedded = is_embedded(load_settings().database_url)
+        if here or embedded or not Path(as_given).is_absolute():
+            raise
+        typer.echo(f"note: {error}; one with a worker has to have it", err=True)
 
 
 def columns_of(

@@ -94,12 +94,21 @@ def test_a_source_is_changed_paused_and_left(folder: Path, durable_database_url:
         (("add", "shared", "--group", "staff"), "is no NAME=VALUE"),
         (("add", "shared", "--secret", "token=x"), "--secret token is asked for, or read from a"),
         (("add", "tape://x"), "is of no kind that is known"),
+        (("add", "nowhere"), "nowhere cannot be opened on "),
+        (("add", "shared/0.md"), "0.md is a file: give its folder"),
+        (("add", "/no/such/folder", "--here"), "/no/such/folder cannot be opened on "),
     ],
 )
 def test_what_cannot_be_is_one_line(folder: Path, arguments: tuple[str, ...], said: str) -> None:
     result = source(*arguments)
     assert result.exit_code == 1 and said in result.output
     assert result.output.count("\n") == 1
+
+
+def test_a_folder_that_another_machine_may_have_is_noted(folder: Path) -> None:
+    added = source("add", "/no/such/folder")
+    assert added.exit_code == 0 and "source 1 is added" in added.stdout
+    assert added.stderr.startswith("note: the folder /no/such/folder cannot be opened on ")
 
 
 def test_a_secret_ends_with_the_last_line_of_its_file(tmp_path: Path) -> None:
