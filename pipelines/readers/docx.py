@@ -6,8 +6,10 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
-from docx import Document
 from docx.document import Document as WordDocument
+from docx.opc.part import PartFactory
+from docx.package import Package
+from docx.parts.document import DocumentPart
 
 from helix.domain.tables import Table
 from helix.language.sentences import Span
@@ -28,6 +30,12 @@ from pipelines.readers.outline import LONGEST_TABLE, short_title
 from pipelines.readers.tables import add_table, small_tables
 
 _WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")
+_SAVED_AS = (  # a document with macros, and templates, which differ in nothing that is read
+    "application/vnd.ms-word.document.macroEnabled.main+xml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
+)
+PartFactory.part_type_for |= dict.fromkeys(_SAVED_AS, DocumentPart)
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -40,8 +48,8 @@ def read(data: bytes, progress: Progress) -> ReadText:
         UnreadableFile: encrypted, damaged, or without text.
     """
     with guarded(data, "Word document"):
-        body = _Body(Document(io.BytesIO(data)))
-        return body.read(core_title(data))
+        part = Package.open(io.BytesIO(data)).main_document_part
+        return _Body(part.document).read(core_title(data))
 
 
 @dataclass

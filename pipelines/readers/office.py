@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeGuard
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -17,6 +17,7 @@ from pipelines.readers.outline import short_title
 
 _CORE = "docProps/core.xml"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
+_STRICT = b"http://purl.oclc.org/ooxml/"
 _LARGEST_CORE = 1_000_000  # bytes
 # what the makers' own templates come with, and printing to a file
 _NO_TITLE = re.compile(
@@ -39,10 +40,19 @@ def guarded(data: bytes, what: str) -> Iterator[None]:
     except (UnreadableFile, *_OURS):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of calamine's is no Exception
+        if _is_strict(data):
+            raise UnreadableFile(f"a {what} in the strict form: save it in the usual one") from None
         raise UnreadableFile(
             f"not a readable {what}: it is damaged ({type(error).__name__}); open it and save it "
             "again"
         ) from None
+
+
+def _is_strict(data: bytes) -> bool:
+    """True for "Strict Open XML", which Office saves too, by names that no library here has."""
+    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:  # it is damaged
+        return _STRICT in archive.read("_rels/.rels")
+    return False
 
 
 def core_title(data: bytes) -> str | None:

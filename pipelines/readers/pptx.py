@@ -6,8 +6,10 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pptx import Presentation
+from pptx.opc.package import PartFactory
 from pptx.oxml import parse_xml
+from pptx.package import Package
+from pptx.parts.presentation import PresentationPart
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
@@ -25,6 +27,11 @@ _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand si
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
+_SAVED_AS = (  # beside those that python-pptx knows: a show and a template, with macros
+    "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml",
+    "application/vnd.ms-powerpoint.template.macroEnabled.main+xml",
+)
+PartFactory.part_type_for |= dict.fromkeys(_SAVED_AS, PresentationPart)
 
 
 class Piece(NamedTuple):
@@ -44,7 +51,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """
     draft = Draft()
     with guarded(data, "PowerPoint presentation"):
-        slides = Presentation(io.BytesIO(data)).slides
+        slides = Package.open(io.BytesIO(data)).main_document_part.presentation.slides
         first_title = ""
         for number, slide in enumerate(slides, 1):
             title = _title(slide)

@@ -127,12 +127,29 @@ def test_a_zip_that_unpacks_to_too_much_is_refused() -> None:
 def test_a_zip_with_too_many_files_or_one_twice_is_refused() -> None:
     with pytest.raises(UnreadableFile, match="more than 20,000 files"):
         check_zip(zipped(dict.fromkeys(map(str, range(20_001)), b"")))
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("a", b"1")
-        archive.writestr("a", b"2")
-    with pytest.raises(UnreadableFile, match="a file twice"):
-        check_zip(out.getvalue())
+    for kind in (*OFFICE, "epub"):
+        out = io.BytesIO(of_kind(kind))
+        with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr(archive.namelist()[-1], b"another")
+        with pytest.raises(UnreadableFile, match="a file twice"):
+            read(kind, out.getvalue())
+
+
+def test_a_book_whose_parts_take_a_password_is_encrypted_and_not_damaged() -> None:
+    with pytest.raises(UnreadableFile, match="encrypted: save it without a password"):
+        read("epub", locked(of_kind("epub")))
+
+
+@pytest.mark.parametrize("kind", ["docx", "pptx"])
+def test_the_strict_form_is_told_from_damage(kind: str) -> None:
+    usual, strict = (
+        b"http://schemas.openxmlformats.org/officeDocument/2006",
+        b"http://purl.oclc.org",
+    )
+    rels = unzipped(of_kind(kind))["_rels/.rels"]
+    rels = rels.replace(usual, strict + b"/ooxml/officeDocument")
+    with pytest.raises(UnreadableFile, match="in the strict form: save it in the usual one"):
+        read(kind, changed(of_kind(kind), {"_rels/.rels": rels}))
 
 
 @pytest.mark.parametrize("element", ["sdt", "tbl"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from docx import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
@@ -279,6 +280,34 @@ def test_a_slide_that_is_a_picture_is_named() -> None:
     out = io.BytesIO()
     deck.save(out)
     assert read("pptx", out.getvalue()).warnings == ("slide 2: text in pictures is not read",)
+
+
+# Documents with macros, templates and shows
+
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
+_DECK = "application/vnd.openxmlformats-officedocument.presentationml."
+
+
+@pytest.mark.parametrize(
+    ("name", "saved_as"),
+    [
+        ("manual.docx", "application/vnd.ms-word.document.macroEnabled.main+xml"),
+        ("manual.docx", f"{_WORD}template.main+xml"),
+        ("manual.docx", "application/vnd.ms-word.template.macroEnabledTemplate.main+xml"),
+        ("deck.pptx", "application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml"),
+        ("deck.pptx", f"{_DECK}slideshow.main+xml"),
+        ("deck.pptx", f"{_DECK}template.main+xml"),
+        ("deck.pptx", "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml"),
+        ("deck.pptx", "application/vnd.ms-powerpoint.template.macroEnabled.main+xml"),
+    ],
+)
+def test_what_is_read_does_not_hang_on_how_it_was_saved(name: str, saved_as: str) -> None:
+    data, kind = one_of_each("The fee is 12.")[name], name[-4:]
+    types = unzipped(data)["[Content_Types].xml"].decode()
+    usual = f"{_WORD}document.main+xml" if kind == "docx" else f"{_DECK}presentation.main+xml"
+    assert usual in types
+    other = changed(data, {"[Content_Types].xml": types.replace(usual, saved_as).encode()})
+    assert read(kind, other) == read(kind, data)
 
 
 # The builders
