@@ -44,6 +44,8 @@ _BY_SUFFIX = {suffix: kind for kind, media in KINDS.items() for suffix in media.
 _READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
 
 _OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the name of the part that holds the file
+_OLD = {".doc": ("Word", ".docx"), ".xls": ("Excel", ".xlsx"), ".ppt": ("PowerPoint", ".pptx")}
 _IMAGES = {"png": "PNG", "jpg": "JPEG", "gif": "GIF", "tif": "TIFF", "webp": "WebP"}
 _PROGRAMS = ("exe", "elf", "wasm")
 _CODED_TEXT = {  # text by its bytes, and not to be read as it stands
@@ -117,9 +119,10 @@ def name_of_source(source_uri: str) -> str:
 def problem(data: bytes, name: str) -> str:
     """The reason why ``sniff`` gave None, in one line."""
     if data.startswith(_OLE2):
-        kinds = {".xls": ("Excel", ".xlsx"), ".ppt": ("PowerPoint", ".pptx")}
-        made_by, suffix = kinds.get(_suffix(name)[:4], ("Word", ".docx"))
-        return f"an old {made_by} file or an encrypted one: save it as {suffix} without a password"
+        made_by, suffix = _OLD.get(_suffix(name)[:4], ("Office", ".docx, .xlsx or .pptx"))
+        if _ENCRYPTED in data:
+            return f"encrypted: save it as {suffix} without a password"
+        return f"an old {made_by} file, or one made like it: save it as {suffix}"
     if data.startswith(b"PK\x03\x04"):
         return _zip_problem(data, name)
     what = _name_of_unread(data)

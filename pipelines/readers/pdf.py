@@ -167,8 +167,10 @@ def _open(data: bytes) -> Document:
     try:
         return Document(data)
     except PdfiumError as error:
-        if error.code in (NEEDS_PASSWORD, UNKNOWN_SECURITY):
+        if error.code == NEEDS_PASSWORD:
             raise UnreadableFile("encrypted: remove the password and ingest it again") from None
+        if error.code == UNKNOWN_SECURITY:
+            raise UnreadableFile("protected (DRM or a certificate): save it unprotected") from None
         raise UnreadableFile("a damaged PDF file: it cannot be opened") from None
 
 

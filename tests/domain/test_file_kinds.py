@@ -23,6 +23,7 @@ def zipped(*names: str) -> bytes:
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\nstartxref\n0\n%%EOF"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100)
+LOCKED = bytes(500) + "EncryptedPackage\0".encode("utf-16-le")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,15 @@ def test_the_kind(data: bytes, name: str, kind: str) -> None:
         (b"\xff\xd8\xff\xe0\x00", "a.pdf", "a JPEG image; Helix reads"),
         (b"MZ\x90\x00\x03\x00", "setup.exe", "a program; Helix reads"),
         (b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00", "", "a WebP image; Helix reads"),
-        (OLE2, "a.doc", "an old Word file or an encrypted one: save it as .docx without"),
-        (OLE2, "a.xlsx", "an old Excel file or an encrypted one: save it as .xlsx without"),
+        (OLE2, "a.doc", "an old Word file, or one made like it: save it as .docx"),
+        (OLE2, "a.xlsx", "an old Excel file, or one made like it: save it as .xlsx"),
+        (
+            OLE2,
+            "a.msg",
+            "an old Office file, or one made like it: save it as .docx, .xlsx or .pptx",
+        ),
+        (OLE2 + LOCKED, "a.xlsx", "encrypted: save it as .xlsx without a password"),
+        (OLE2 + LOCKED, "", "encrypted: save it as .docx, .xlsx or .pptx without a password"),
         (b"{\\rtf1 text}", "a.rtf", "a rich-text file: save it as .docx"),
         (zipped("a.txt"), "a.zip", "a ZIP archive: unpack it and ingest what is in it"),
         (zipped("mimetype", "META-INF/manifest.xml"), "a.odt", "an OpenDocument file: save it as"),

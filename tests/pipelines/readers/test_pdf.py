@@ -222,6 +222,10 @@ def test_ocr_is_quiet_and_the_same_in_every_process(tmp_path: Path) -> None:
     ("data", "reason"),
     [
         (pdf(LONG, encrypt="secret"), "encrypted: remove the password and ingest it again"),
+        (
+            pdf(LONG).replace(b"/Root", b"/Encrypt<</Filter/EBX_HANDLER/V 4/Length 128>>/Root"),
+            "protected .DRM or a certificate.: save it unprotected",
+        ),
         (pdf(LONG)[:100], "a damaged PDF file: it cannot be opened"),
         (b"%PDF-1.4\n", "a damaged PDF file"),
         (b"", "a damaged PDF file"),
