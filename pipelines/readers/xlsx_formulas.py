@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import io
-import re
 from collections import defaultdict
 from zipfile import ZipFile
 
 from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers.office import local_name
+from pipelines.readers.xlsx_extent import Extent, place_of
 
 Formulas = dict[int, dict[int, str]]
 """Row to column, both from 0, to the formula with its sign: ``=SUM(B2:B9)``."""
 _BOOK, _PARTS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
-_CELL = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _SAFE = {"resolve_entities": False, "no_network": True}
 
 
 def formulas_without_value(data: bytes) -> dict[str, Formulas]:
-    """Such formulas by the names of the sheets that have any; what cannot be read has none."""
+    """Such formulas by the names of the sheets that have any; what cannot be read has none.
+
+    Raises:
+        UnreadableFile: a sheet is too large, and nearly empty.
+    """
     with ZipFile(io.BytesIO(data)) as archive:
         try:
             places = _places(archive)
@@ -46,6 +49,7 @@ def _places(archive: ZipFile) -> dict[str, str]:
 def _in_sheet(archive: ZipFile, place: str) -> Formulas:
     found: Formulas = defaultdict(dict)
     begun = []
+    extent = Extent()
     with archive.open(f"xl/{place}") as part:
         for _, element in etree.iterparse(part, tag=("{*}f", "{*}row"), **_SAFE):
             if local_name(element) == "f":
@@ -53,19 +57,14 @@ def _in_sheet(archive: ZipFile, place: str) -> Formulas:
                 continue
             for formula in begun:
                 cell = formula.getparent()
-                at = _CELL.fullmatch(cell.get("r", ""))
+                at = place_of(cell)
                 # an empty text is a value: then the cell says that it is one
                 if at and formula.text and not cell.findtext("{*}v") and cell.get("t") != "str":
-                    found[int(at[2]) - 1][_column(at[1])] = f"={formula.text}"
+                    found[at[0]][at[1]] = f"={formula.text}"
             begun.clear()
+            extent.add(element)
             element.clear()
             while element.getprevious() is not None:
                 del element.getparent()[0]
+    extent.check()
     return found
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1

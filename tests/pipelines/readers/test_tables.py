@@ -360,6 +360,20 @@ def test_a_sheet_of_100_000_rows() -> None:
     assert_long(100_000)
 
 
+def test_a_cell_far_from_the_rest_is_refused_where_the_cells_between_do_not_fit() -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"] = "Crate"
+    for place, told in (("A1048576", None), ("XFD1048576", "1,048,576 rows and 16,384 columns")):
+        book.active[place] = 7
+        out = io.BytesIO()
+        book.save(out)
+        if told is None:
+            assert read("xlsx", out.getvalue()).text == "Crate\n7"
+            continue
+        with pytest.raises(UnreadableFile, match=f"{told} with 3 cells in them: delete those far"):
+            read("xlsx", out.getvalue())
+
+
 def test_a_workbook_without_a_value_is_refused() -> None:
     with pytest.raises(UnreadableFile, match="empty"):
         read("xlsx", xlsx({"S": [], "T": [(None, " ")]}))
