@@ -25,6 +25,7 @@ _XML_CHARSET = re.compile(rb"\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1
 _METADATA = frozenset("base link meta noscript script style template title".split())
 """Elements of a head, by HTML 5: any other one ends it."""
 _MOST_ATTRIBUTES = 500
+_DEEPEST = 255  # elements in each other, as the parser takes of a page of the usual size
 _LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>/]*+)[^<>]{1000,}+>")
 
 
@@ -58,19 +59,39 @@ def parse_tree(page: str) -> _Element:
     Raises:
         UnreadableFile: it is empty, or nested beyond what the parser takes.
     """
-    parser = lxml_html.HTMLParser(
-        encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
-    )
     data = _without_excess(page.replace("\x00", "")).encode(errors="replace")
+    tree = _tree_of(data, huge=False)
+    if tree is None:
+        tree = _tree_of(data, huge=True)  # it may have a picture of 10 MB in an attribute
+        if tree is None or _is_deep(tree):
+            raise UnreadableFile(f"its elements are nested more than {_DEEPEST} deep: simplify it")
+    _end_head(tree)
+    return tree
+
+
+def _tree_of(data: bytes, *, huge: bool) -> _Element | None:
+    """The root; None where the parser has dropped the rest of the page, at a limit of its own."""
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", no_network=True, huge_tree=huge, remove_comments=True, remove_pis=True
+    )
     try:
         tree = lxml_html.document_fromstring(data, parser=parser)
     except (LxmlError, ValueError):
-        raise UnreadableFile("empty: there is no text in it") from None
+        tree = None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
-        # the parser has dropped the rest of the page
-        raise UnreadableFile("its elements are nested more than 255 deep: simplify the page")
-    _end_head(tree)
+        return None
+    if tree is None:
+        raise UnreadableFile("empty: there is no text in it")
     return tree
+
+
+def _is_deep(tree: _Element) -> bool:
+    depth = 0
+    for event, _ in etree.iterwalk(tree, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def _end_head(tree: _Element) -> None:

@@ -159,6 +159,14 @@ def test_a_page_without_the_tag_body_is_read_whole() -> None:
     assert found.text.split() == ["First.", "Next.", "Last"] and found.title == "T"
 
 
+def test_a_page_with_a_picture_of_many_megabytes_in_it_is_read() -> None:
+    picture = f'<img src="data:image/png;base64,{"A" * 12_000_000}">'
+    assert read("html", f"<p>Above.</p>{picture}<p>Below.".encode()).text == "Above.\n\nBelow."
+    deep = picture + "<div>" * 300 + "deep"
+    with pytest.raises(UnreadableFile, match="nested more than 255 deep"):
+        read("html", deep.encode())
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
