@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _WORD = struct.Struct("<II4f")
+LONGEST_SIDE = 1_000_000.0
+"""Points of a page that is believed; a PDF's own limit is 14,400 units."""
 
 
 class WordBox(NamedTuple):

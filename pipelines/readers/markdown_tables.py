@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from helix.domain.tables import Cell, Table
 from helix.language.sentences import Span
 from pipelines.readers.grids import texts_of
-from pipelines.readers.table_heads import Row
+from pipelines.readers.table_heads import MOST_COLUMNS, Row
 from pipelines.readers.tables import grids_of
 
 _CELL = re.compile(r"(?:[^|\\]|\\.|\\$)*")
@@ -21,7 +21,7 @@ def table_in_place(text: str, lines: Sequence[Span], plain: Callable[[str], str]
     no row below the header.
     """
     spans = {number: _cells(text, *span) for number, span in enumerate(lines, 1) if number != 2}
-    width = len(spans[1])
+    width = min(MOST_COLUMNS, len(spans[1]))
     rows = [
         # the delimiter row has no number, or the header would end at a gap
         Row(max(1, number - 1), [plain(text[a:b]) for a, b in cells[:width]], is_header=number == 1)

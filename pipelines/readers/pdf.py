@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
+from helix.domain.pages import LONGEST_SIDE
 from helix.sandbox.pdfium.bitmap import draw
 from helix.sandbox.pdfium.document import (
     NEEDS_PASSWORD,
@@ -47,6 +48,7 @@ _SCANNED_BELOW = 50  # characters; a page with fewer and a picture is taken for 
 _DOTS_PER_INCH = 200
 _MOST_PIXELS = 6_000_000  # of a rendered page; A4 at 200 dpi has 3.9 million
 _LETTER = (612.0, 792.0)  # points, of a page that is too damaged to have a size
+_TOO_LARGE = f"a side of it is longer than {LONGEST_SIDE:,.0f} points: it is not read"
 _LARGEST = 200.0  # points of a letter whose size is counted
 _MOST_BOOKMARKS = 10_000
 _LONGEST_TITLE = 200  # characters
@@ -180,6 +182,8 @@ def _sheet(document: Document, number: int) -> _Sheet:
     try:
         page = document[number - 1]
         try:
+            if max(page.size) > LONGEST_SIDE:
+                return _Sheet(frame, warning=_TOO_LARGE)
             frame = Frame(*page.size)
             return _read_sheet(page, number)
         finally:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pipelines.readers.grids import LONGEST_NAME, NO_ENTRY, Entry, GridHead, Path
 
 _MOST_HEADERS = 8  # rows
-_MOST_COLUMNS = 16_384  # a spreadsheet's own limit
+MOST_COLUMNS = 16_384  # a spreadsheet's own limit
 _LONGEST_NUMBER = 40
 
 Cells = list[str]
@@ -105,7 +105,7 @@ def reading_of(above: Sequence[Row], header: Sequence[Row], below: Sequence[Row]
     """
     labels = _label_columns(header, below)
     named = [row for row in header if not _is_scale(row.cells[1:])]
-    width = min(_MOST_COLUMNS, max((len(row.cells) for row in (*header, *below)), default=0))
+    width = min(MOST_COLUMNS, max((len(row.cells) for row in (*header, *below)), default=0))
     columns = _columns(named, labels, width)
     corners = [
         _distinct(row.cells[c] for row in header if c < len(row.cells)) for c in range(labels)

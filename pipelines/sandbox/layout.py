@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from helix.domain.pages import PrintedPage
+from helix.domain.pages import LONGEST_SIDE, PrintedPage
 from helix.domain.tables import Cell, HeaderPath, Table
 from helix.sandbox.frames import UNSTORABLE, one_line
 
 MOST_TABLES = 64 * 1024 * 1024  # bytes; two million cells
 _WORD_BYTES = 24
 _MOST_WORDS = 4_000_000
-_LONGEST_SIDE = 1_000_000.0  # points, of a page; a PDF's own limit is 14,400 units
 _MOST_FURNITURE = 100  # lines of a page
 
 _JsonTable = tuple[Any, ...]
@@ -140,7 +139,7 @@ def _believed(packed: bytes | bytearray, length: int) -> bytes:
     left, top, right, bottom = words["box"].T
     with np.errstate(invalid="ignore"):
         possible = (words["start"] < words["end"]) & (words["end"] <= length)
-        possible &= (np.abs(words["box"]) <= _LONGEST_SIDE).all(axis=1)  # NaN is not
+        possible &= (np.abs(words["box"]) <= LONGEST_SIDE).all(axis=1)  # NaN is not
         possible &= (left <= right) & (top <= bottom)
     words = words[possible]
     return bytes(words[np.argsort(words["start"], kind="stable")].tobytes())
@@ -149,7 +148,7 @@ def _believed(packed: bytes | bytearray, length: int) -> bytes:
 def _side(points: Any) -> float:
     if type(points) not in (int, float) or not math.isfinite(points):
         raise TypeError
-    if not 0 < points <= _LONGEST_SIDE:
+    if not 0 < points <= LONGEST_SIDE:
         raise ValueError
     return float(points)
 

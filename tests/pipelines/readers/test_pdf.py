@@ -25,6 +25,7 @@ from helix.domain.pages import unpack_words
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.pdf import _Paths
 from pipelines.sandbox import ReadLimits, Sandbox
+from tests.support.hostile_pdf import pdf_of
 
 LONG = "The refund policy covers every purchase made in the last thirty days."
 
@@ -218,6 +219,14 @@ def test_ocr_is_quiet_and_the_same_in_every_process(tmp_path: Path) -> None:
     assert read("pdf", data).text == "The warranty period is 24 months."
 
 
+LARGE = pdf_of(
+    "<</Type/Catalog/Pages 2 0 R>>",
+    "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+    "<</Type/Page/Parent 2 0 R/MediaBox[0 0 2000000000 792]/Contents 4 0 R>>",
+    "<</Length 30>>stream\nBT /F1 9 Tf (It is here.) Tj ET\nendstream",
+)
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -230,6 +239,7 @@ def test_ocr_is_quiet_and_the_same_in_every_process(tmp_path: Path) -> None:
         (b"%PDF-1.4\n", "a damaged PDF file"),
         (b"", "a damaged PDF file"),
         (pdf(None, None), "empty: there is no text in it"),
+        (LARGE, "page 1: a side of it is longer than 1,000,000 points: it is not read"),
     ],
 )
 def test_files_that_cannot_be_read(data: bytes, reason: str) -> None:

@@ -259,6 +259,13 @@ def test_a_markdown_table_is_read_where_it_stands() -> None:
     }
 
 
+def test_a_markdown_table_of_more_columns_than_a_spreadsheet_has_its_first() -> None:
+    names, values = ("|".join(map(str, range(first, first + 17_000))) for first in (0, 1))
+    done = read("markdown", f"{names}\n{'|'.join(['---'] * 17_000)}\n{values}".encode())
+    (table,) = done.tables
+    assert done.text.endswith("|17000") and len(table.columns) == 16_384
+
+
 def test_a_chart_is_a_table() -> None:
     data: Any = CategoryChartData()  # type: ignore[no-untyped-call]
     data.categories = ["Q1", "Q2"]
