@@ -32,7 +32,7 @@ from helix.domain.input_text import (
 )
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.library.uploads import clean_name
 
 FORMAT = "helix-conversation-1"
@@ -174,7 +174,7 @@ async def import_json(
     images = [_image(one) for one in _listed(exported.get("images"))]
     if not isinstance(messages, list) or not isinstance(title, str):
         raise BadRequest(_NO_EXPORT)
-    title = check_text("title", title, LONGEST_TITLE)
+    title = check_name("title", title, LONGEST_TITLE)
     if len(messages) > MOST_MESSAGES:
         raise BadRequest(f"it has {len(messages)} messages; the limit is {MOST_MESSAGES}")
     chosen = model_of_export(exported)

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import filetype
 
+from helix.domain.input_text import visible_line
 from helix.domain.plugins import READERS, plugins
 
 
@@ -104,16 +105,17 @@ def supported_name(name: str) -> bool:
 
 def title_from_name(name: str) -> str:
     """The title of a file that names none: ``refund-policy.txt`` is "Refund Policy"."""
+    name = visible_line(name)
     words = re.sub(r"[\s_-]+", " ", PurePath(name).stem).split()
-    return " ".join(word[:1].upper() + word[1:] for word in words) or name
+    return " ".join(word[:1].upper() + word[1:] for word in words) or name or "File"
 
 
 def name_of_source(source_uri: str) -> str:
     """The file name in a source_uri: its last part; '' for a web page that is no file by name."""
     if source_uri.startswith(("http://", "https://")):
         name = unquote(PurePath(urlsplit(source_uri).path).name)
-        return name if PurePath(name).suffix else ""
-    return re.split(r"[/\\]", source_uri)[-1]
+        return visible_line(name) if PurePath(name).suffix else ""
+    return visible_line(re.split(r"[/\\]", source_uri)[-1])
 
 
 def problem(data: bytes, name: str) -> str:

@@ -24,6 +24,7 @@ LONGEST_TITLE = 200
 """Characters of a conversation's title at most."""
 _HOW = ": ask with /ask?q=your%20question"
 _MARKS = 3  # of a run of one mark that judging sees: an ellipsis has three
+_JOINERS = "\u200c\u200d"  # parts of words in some scripts, and of emoji
 _SPACES = re.compile(r"\s{2,}+|[^\S ]")
 _RUN = re.compile(r"([^\w\s])\1{3,}+|_{4,}+")
 
@@ -58,6 +59,20 @@ def question_of(text: str | None, limit: int, name: str = "question") -> str:
     if text is None or is_blank(text):
         raise BadRequest(f"{name} is missing or blank{_HOW if name == 'q' else ''}")
     return bounded(name, text, limit)
+
+
+def visible_line(text: str) -> str:
+    """``text`` as a name is kept: one line, without characters that nobody sees.
+
+    U+202E is one, after which ``fdp.exe`` is shown as ``exe.pdf``; so are escapes of a terminal.
+    """
+    kept = text if text.isprintable() else "".join(filter(_is_seen, text))
+    return " ".join(kept.split()).strip(_JOINERS + " ")
+
+
+def _is_seen(character: str) -> bool:
+    kept = character.isspace() or character in _JOINERS
+    return kept or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
 
 
 def is_blank(text: str) -> bool:

@@ -8,6 +8,7 @@ import json
 import unicodedata
 from typing import Any
 
+from helix.domain.input_text import visible_line
 from helix.errors import BadRequest
 
 _BAD_CURSOR = "after is no cursor of this list: pass on the next of the page before, as it is"
@@ -50,6 +51,11 @@ def check_text(name: str, text: str, limit: int = 2000) -> str:
     if any(unicodedata.category(c) in ("Cc", "Cs") for c in stripped):
         raise BadRequest(f"{name} holds control characters: leave them out")
     return stripped
+
+
+def check_name(name: str, text: str, limit: int) -> str:
+    """``check_text`` of what people read, such as a title: without characters that nobody sees."""
+    return visible_line(check_text(name, text, limit))
 
 
 def like_pattern(search: str) -> str:

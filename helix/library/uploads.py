@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
@@ -14,6 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.domain.file_kinds import title_from_name
+from helix.domain.input_text import visible_line
 from helix.domain.scope import Spaces
 from helix.library.access import Row
 from helix.library.documents import tag_document
@@ -72,7 +72,7 @@ class UploadResult:
 def clean_name(file_name: str) -> str:
     """The last part of a file name, without what could steer a terminal, in 255 characters."""
     name = re.split(r"[/\\]", file_name)[-1]
-    name = "".join(c for c in name if unicodedata.category(c)[0] != "C").strip()
+    name = visible_line(name)
     if name.strip(".") == "":
         return "file"
     stem, dot, suffix = name.rpartition(".")

@@ -24,6 +24,7 @@ from helix.domain.contract import FileStatus
 from helix.domain.facts import FILE_NAME, facts_line, with_edits
 from helix.domain.facts import TITLE as EDITED_TITLE
 from helix.domain.file_kinds import name_of_source, title_from_name
+from helix.domain.input_text import visible_line
 from helix.domain.metadata import metadata_line, with_layers
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
@@ -275,14 +276,12 @@ async def _patiently(read: Callable[..., T], *arguments: Any) -> T:
 def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str) -> DocumentRecord:
     """The document as it is to be written, and embedded: with what people changed of it."""
     told = str(file.origin.get("name") or "")  # of a source whose keys are no file names
-    name = edits.get(FILE_NAME) or told or name_of_source(file.source_uri)
+    name = visible_line(edits.get(FILE_NAME) or told) or name_of_source(file.source_uri)
     facts = facts_of(read, name)
     own = title_of(read.title, read.heading, facts, keep_own=file.media != "pdf")
     return DocumentRecord(
         source_uri=file.source_uri,
-        title=edits.get(EDITED_TITLE)
-        or file.title
-        or own
+        title=visible_line(edits.get(EDITED_TITLE) or file.title or own or "")
         or title_from_name(told or file.source_uri),
         content_hash=file.content_hash,
         recipe=recipe,

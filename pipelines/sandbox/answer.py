@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from helix.domain.input_text import visible_line
 from helix.domain.metadata import checked_metadata
 from helix.domain.records import Section
 from helix.errors import BadRequest
@@ -119,7 +120,7 @@ def read_text_of(
     if "\0" in text or not named or not _fit(text, sections):
         raise NoAnswer(WRONG)
     warnings = warnings[:_MOST_WARNINGS]
-    title, heading = (one_line(name or "") or None for name in (title, heading))
+    title, heading = (visible_line(one_line(name or "")) or None for name in (title, heading))
     return ReadText(text, title, sections, warnings, tables, pages, heading, metadata)
 
 
@@ -166,9 +167,9 @@ def _section(row: Any, paths: Any, contexts: Any) -> Section:
     return Section(
         start=start,
         end=end,
-        heading_path=tuple(storable(heading) for heading in paths[path]),
+        heading_path=tuple(filter(None, map(visible_line, paths[path]))),
         page=page,
-        label=one_line(label),
+        label=visible_line(one_line(label)),
         context=storable(contexts[context]),
         blocks=tuple((first, last) for first, last in blocks),
         rows=bool(rows),

@@ -61,13 +61,19 @@ def test_titles(folder: Path, database_url: str) -> None:
     (folder / "with-heading.md").write_text("Intro\n\n# The *Real* Title\n\nText.")
     (folder / "front.md").write_text("---\ntitle: 'The Front'\n---\n# Heading\n")
     (folder / "no-heading.markdown").write_text("Text.")
+    (folder / "turned.html").write_text("<title>An invoice \u202efdp.exe</title><p>Text.")
+    (folder / "invoice \u202efdp.txt").write_text("Text.")
     assert ingest(".").exit_code == 0
     assert {uri: title for uri, (_, title) in documents(database_url).items()} == {
         "refund-policy_2024.txt": "Refund Policy 2024",
         "with-heading.md": "The Real Title",
         "front.md": "The Front",
         "no-heading.markdown": "No Heading",
+        "turned.html": "An invoice fdp.exe",
+        "invoice \u202efdp.txt": "Invoice Fdp",
     }
+    turned = "SELECT file_name FROM documents WHERE title = 'Invoice Fdp'"
+    assert rows(database_url, turned) == [("invoice fdp.txt",)]
 
 
 def test_the_title_option(folder: Path, database_url: str, wire: GeminiWire) -> None:

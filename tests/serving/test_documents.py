@@ -316,6 +316,17 @@ def test_every_endpoint_is_documented(client: httpx.Client) -> None:
             assert f"`{method.upper()} {shown}" in told, (method, path)
 
 
+def test_a_title_has_no_characters_that_nobody_sees(
+    client: httpx.Client, sql: psycopg.Connection
+) -> None:
+    number = upload_ready(client, sql, new_content(), title="An invoice \u202efdp.exe")
+    place = f"/v1/documents/{number}"
+    assert client.get(place).json()["title"] == "An invoice fdp.exe"
+    changed = client.patch(place, json={"title": "B\u202egnp", "file_name": "b\u202egnp.exe"})
+    assert changed.json() == {"id": number, "title": "Bgnp", "file_name": "bgnp.exe"}
+    assert client.patch(place, json={"title": "\u202e\u200b"}).status_code == 400
+
+
 def test_what_people_change_is_listed_and_found(
     client: httpx.Client, sql: psycopg.Connection
 ) -> None:

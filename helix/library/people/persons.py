@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from psycopg.rows import class_row
 
 from helix.errors import BadRequest, HelixError
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name, check_text
 from helix.storage.statements import people as sql
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
@@ -83,7 +83,7 @@ def checked_name(text: str) -> str:
     Raises:
         BadRequest: it cannot be one.
     """
-    return check_text("name", text, _LONGEST_NAME)
+    return check_name("name", text, _LONGEST_NAME)
 
 
 def find_person(connection: Connected, email: str) -> Person | None:

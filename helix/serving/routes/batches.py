@@ -23,7 +23,7 @@ from helix.library.batches import (
 from helix.library.document_list import DocumentFilter
 from helix.library.documents import must_change
 from helix.library.metadata import edit_metadata
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import Narrowed
 
@@ -54,7 +54,7 @@ class Batch(BaseModel):
         update: Row = {
             "add": list(checked_tags(self.add)),
             "remove": list(checked_tags(self.remove)),
-            "titles": [check_text("title", title, 500) for title in self.titles],
+            "titles": [check_name("title", title, 500) for title in self.titles],
         }
         if self.action == "label" and not update["add"] + update["remove"]:
             raise BadRequest("nothing to change: send add, remove or both, lists of labels")

@@ -37,7 +37,7 @@ from helix.domain.input_text import LONGEST_TITLE
 from helix.errors import BadRequest
 from helix.library.access import Library
 from helix.library.errors import Conflict
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.library.spaces import space_of
 from helix.overload.long_work import off_loop_if_long
 from helix.providers.choices import named
@@ -70,7 +70,7 @@ class _Described(BaseModel):
 
     def checked_title(self) -> str | None:
         """The title without white space around it; raises BadRequest."""
-        return None if self.title is None else check_text("title", self.title, LONGEST_TITLE)
+        return None if self.title is None else check_name("title", self.title, LONGEST_TITLE)
 
     def checked_model(self, choices: Mapping[str, object]) -> str | None:
         """The model's name; raises ModelNotAllowed."""

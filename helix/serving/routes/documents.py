@@ -26,7 +26,7 @@ from helix.library.documents import (
     must_change,
     remove_document,
 )
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name, check_text
 from helix.library.reingestion import reread
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import Narrowed
@@ -58,7 +58,7 @@ class DocumentChange(BaseModel):
         found: Row = {}
         for name, most in (("title", 500), ("file_name", 300)):
             if (text := getattr(self, name)) is not None:
-                found[name] = check_text(name, text, most).strip()
+                found[name] = check_name(name, text, most)
                 if not found[name]:
                     raise BadRequest(f"{name} is empty: leave it out to keep the one there is")
         if self.facts is not None:

@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import FormData, UploadFile
 
 from helix.domain.file_kinds import problem, sniff
+from helix.domain.input_text import visible_line
 from helix.domain.metadata import checked_metadata
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest, HelixError
@@ -179,7 +180,7 @@ async def examine(
     files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
     if not files:
         raise BadRequest("no file came: send them as multipart/form-data, field file")
-    title = _text(form, len(files), "title", _MAX_TITLE)
+    title = visible_line(_text(form, len(files), "title", _MAX_TITLE) or "") or None
     source_uri = _text(form, len(files), "source_uri", _MAX_URI_BYTES)
     if source_uri and len(source_uri.encode()) > _MAX_URI_BYTES:
         raise BadRequest(f"source_uri is longer than {_MAX_URI_BYTES} bytes")

@@ -12,7 +12,7 @@ from helix.domain.metadata import checked_metadata
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name, check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.storage_quota import check_quota
@@ -73,7 +73,7 @@ async def import_page(caller: CurrentCaller, page: PageImport) -> Row:
     """
     caller = caller.for_tenant(page.tenant_id)
     options: Row = {"url": web_address(page.url)}
-    if title := check_text("title", page.title or "", 500):
+    if title := check_name("title", page.title or "", 500):
         options["title"] = title
     return await _started(caller, "url", options, page)
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.datastructures import UploadFile
 
 from helix.errors import BadRequest
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
@@ -139,7 +139,7 @@ async def bring_in(request: Request, caller: CurrentCaller) -> Response:
         await form.close()
     library = caller.library
     cards = await library.aside(partial(cards_in, name, data))
-    title = check_text("title", title or name, 200)
+    title = check_name("title", title or name, 200)
     set_id = await import_cards(library, title, cards, caller.placed({}))
     caller.changed(f"import of study set {set_id}")
     return TextJson(await get_set(library, set_id), 201)

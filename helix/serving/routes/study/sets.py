@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.domain.stored_scope import scope_of_stored
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import (
     DocumentId,
@@ -79,7 +79,7 @@ async def make_study_set(request: Request, caller: CurrentCaller) -> Response:
     scope = scope_of_stored(kept, library.tenant).within(caller.spaces)
     ids = await documents_in(library, scope)
     wanted = NewSet(
-        new.kind, check_text("title", new.title, _TITLE_CHARS), kept, ids, new.difficulty, new.count
+        new.kind, check_name("title", new.title, _TITLE_CHARS), kept, ids, new.difficulty, new.count
     )
     set_id = await library.change(partial(order_set, tenant=library.tenant, new=wanted))
     caller.services.on_run_created()
@@ -118,7 +118,7 @@ async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int)
     """Give the set a title; an empty one shows the titles of its documents again."""
     changed = checked_request(await request.body(), 0, Renaming)
     library = caller.for_tenant(changed.tenant_id).library
-    title = check_text("title", changed.title, _TITLE_CHARS)
+    title = check_name("title", changed.title, _TITLE_CHARS)
     await library.change(partial(rename_set, tenant=library.tenant, set_id=set_id, title=title))
     return TextJson(await get_set(library, set_id))
 
