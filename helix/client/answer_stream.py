@@ -90,7 +90,7 @@ async def frames_of(response: httpx.Response) -> AsyncGenerator[Frame, None]:
                 yield frame
     except httpx.TimeoutException:
         raise ServerTimeout("the server keeps silent in the middle of a stream") from None
-    except httpx.TransportError:
+    except httpx.RequestError:
         raise IncompleteStream(
             "the connection broke off in the middle of a stream: ask again"
         ) from None

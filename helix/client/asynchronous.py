@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,7 +16,7 @@ from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream, frames_of
 from helix.client.answers import Answer, answer_of
 from helix.client.calls import Call, File, Json, QuestionOptions, SearchOptions, UploadOptions
-from helix.client.errors import IncompleteStream, ServerTimeout
+from helix.client.errors import CLOSED, IncompleteStream, ServerTimeout
 from helix.client.event_reader import RunFollower
 from helix.client.frames import Frame
 from helix.client.library import (
@@ -29,6 +29,7 @@ from helix.client.library import (
     change_of,
     document_of,
     edited_of,
+    page_of,
     search_results_of,
     upload_of,
 )
@@ -36,16 +37,18 @@ from helix.client.outcomes import FIRST_PAUSE_SECONDS, Attempts, Outcome
 from helix.errors import BadRequest
 
 _CONNECT_SECONDS = 5.0
+T = TypeVar("T")
 
 
 def _checked_address(url: str) -> str:
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is none
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):  # a port that is none, a host that is none
         is_address = False
     if not is_address:
-        raise BadRequest(f"{url} is no address: give one like http://localhost:8080")
+        raise BadRequest(f"{url!r} is no address: give one like http://localhost:8080")
     return url.rstrip("/")
 
 
@@ -97,16 +100,16 @@ class AsyncHelix:
 
     async def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""
-        return answer_of(await self.json(calls.query(question, options)))
+        return await self._read(calls.query(question, options), answer_of)
 
     async def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResults:
         """The passages that fit ``query``, best first; no model is asked."""
-        return search_results_of(await self.json(calls.search(query, options)))
+        return await self._read(calls.search(query, options), search_results_of)
 
     async def upload(self, *files: File, **options: Unpack[UploadOptions]) -> Upload:
         """Upload files; the server reads them afterwards in a run: ``wait`` for it."""
         call = await asyncio.to_thread(calls.upload, files, options)
-        return upload_of(await self.json(call))
+        return await self._read(call, upload_of)
 
     async def follow(self, run_id: int) -> AsyncGenerator[Run | RunFile, None]:
         """Yield each change of a run and its files, until the run has ended."""
@@ -124,16 +127,17 @@ class AsyncHelix:
     async def document(self, document_id: int, *, text: bool = False) -> Document:
         """One document, with its ``text`` if wanted."""
         path = f"/v1/documents/{document_id}"
-        return document_of(await self.json(calls.get(path, text=str(text).lower())))
+        return await self._read(calls.get(path, text=str(text).lower()), document_of)
 
     async def documents(self, search: str = "", **params: Any) -> AsyncGenerator[Document, None]:
         """All documents whose title or path has ``search``; ``params`` as GET /v1/documents."""
         after = None
         while True:
-            page = await self.json(calls.get("/v1/documents", q=search, after=after, **params))
-            for row in page["documents"]:
-                yield document_of(row)
-            if (after := page["next"]) is None:
+            call = calls.get("/v1/documents", q=search, after=after, **params)
+            documents, after = await self._read(call, page_of)
+            for document in documents:
+                yield document
+            if after is None:
                 return
 
     async def set_metadata(
@@ -143,7 +147,7 @@ class AsyncHelix:
 
         They are those of ``ids``, those that ``filters`` leave (as GET /v1/documents), or both.
         """
-        return edited_of(await self.json(calls.set_metadata(metadata, ids, filters)))
+        return await self._read(calls.set_metadata(metadata, ids, filters), edited_of)
 
     async def delete(self, document_id: int) -> None:
         """Delete a document, its chunks and its original file."""
@@ -165,6 +169,13 @@ class AsyncHelix:
                 follower.broke_off(error)
                 await asyncio.sleep(FIRST_PAUSE_SECONDS)
 
+    async def _read(self, call: Call, read: Callable[[dict[str, Any]], T]) -> T:
+        payload = await self.json(call)
+        try:
+            return read(payload)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise self._attempts.invalid_response() from None
+
     async def json(self, call: Call) -> dict[str, Any]:
         """The JSON of the response to any request."""
         content = await self.content(call)
@@ -181,7 +192,7 @@ class AsyncHelix:
         async with aclosing(await self._send(call)) as response:
             try:
                 return await response.aread()
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 raise self._attempts.error(error) from None
 
     async def _send(self, call: Call) -> httpx.Response:
@@ -195,21 +206,26 @@ class AsyncHelix:
                     return outcome
                 async with aclosing(outcome):
                     await outcome.aread()
-            except (httpx.TransportError, httpx.InvalidURL) as error:
+            except (httpx.RequestError, httpx.InvalidURL) as error:
                 outcome = error
             await asyncio.sleep(self._attempts.pause(call, outcome, attempt))
         raise AssertionError("unreachable")
 
     def _request(self, call: Call) -> httpx.Request:
-        return self._client.build_request(
-            call.method,
-            call.path,
-            params=dict(call.params),
-            json=call.json,
-            data=None if call.form is None else dict(call.form),
-            files=list(call.files) or None,
-            headers=dict(call.headers),
-        )
+        if self._client.is_closed:
+            raise BadRequest(CLOSED)
+        try:
+            return self._client.build_request(
+                call.method,
+                call.path,
+                params=dict(call.params),
+                json=call.json,
+                data=None if call.form is None else dict(call.form),
+                files=list(call.files) or None,
+                headers=dict(call.headers),
+            )
+        except (TypeError, ValueError) as error:
+            raise calls.unsendable(error) from None
 
     async def aclose(self) -> None:
         """Close its connections."""

@@ -34,7 +34,8 @@ class AnswerStream:
 
     def close(self) -> None:
         """Close the connection."""
-        self._loop.run(self._stream.aclose())
+        if not self._loop.is_closed:
+            self._loop.run(self._stream.aclose())
 
     def __enter__(self) -> Self:
         return self
@@ -109,8 +110,9 @@ class Helix:
 
     def close(self) -> None:
         """Close its connections."""
-        self._loop.run(self._helix.aclose())
-        self._loop.close()
+        if not self._loop.is_closed:
+            self._loop.run(self._helix.aclose())
+            self._loop.close()
 
     def __enter__(self) -> Self:
         return self

@@ -102,15 +102,12 @@ def search(query: str, options: SearchOptions) -> Call:
     Raises:
         BadRequest: ``document_ids`` or ``tags`` is empty, which an address cannot say.
     """
-    params: dict[str, Any] = dict(options)
+    params = _with_texts(options)
     for name, singular in (("document_ids", "document_id"), ("tags", "tag")):
         if (chosen := params.pop(name, None)) is not None:
             if not chosen:
                 raise BadRequest(f"{name} is empty: leave it out to search all documents")
             params[singular] = list(chosen)
-    for name in ("since", "until", "as_of"):
-        if isinstance(moment := params.get(name), datetime):
-            params[name] = moment.isoformat()
     return get("/v1/search", q=query, **params)
 
 
@@ -142,7 +139,7 @@ def turn(
 
 
 def _body(question: str, options: QuestionOptions) -> dict[str, Any]:
-    body: dict[str, Any] = {"question": question, **options}
+    body = {"question": question, **_with_texts(options)}
     tags = body.pop("tags", None)
     if tags is not None:
         body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
@@ -152,16 +149,27 @@ def _body(question: str, options: QuestionOptions) -> dict[str, Any]:
     return body
 
 
+def _with_texts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with their moments as RFC 3339 has them."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in options.items()
+    }
+
+
 def upload(files: Sequence[File], options: UploadOptions) -> Call:
     """An upload of files. The same bytes become one document, so it is repeatable.
 
     Raises:
-        OSError: a file cannot be read.
+        BadRequest: a file cannot be read, or the metadata are none.
     """
     parts = [("file", _name_and_bytes(each)) for each in files]
     form: dict[str, Any] = dict(options)
     if metadata := form.pop("metadata", None):
-        form["metadata"] = json.dumps(metadata)
+        try:
+            form["metadata"] = json.dumps(metadata)
+        except (TypeError, ValueError) as error:
+            raise unsendable(error) from None
     return Call("POST", "/v1/documents", form=form, files=parts, repeatable=True)
 
 
@@ -182,5 +190,13 @@ def run_events(run_id: int, after: str) -> Call:
 def _name_and_bytes(file: File) -> tuple[str, bytes]:
     if isinstance(file, tuple):
         return file
-    path = Path(file)
-    return path.name, path.read_bytes()
+    try:
+        return Path(file).name, Path(file).read_bytes()
+    except (OSError, ValueError, TypeError) as error:  # a name with a NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadRequest(f"{str(file)!r} cannot be read: {reason}") from None
+
+
+def unsendable(error: Exception) -> BadRequest:
+    """The error for a value that no request can have, such as half of a surrogate pair."""
+    return BadRequest(f"the request cannot be sent: {error}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from helix.errors import HelixError, Unavailable
 
+CLOSED = "the client is closed: make another"
+
 
 class Unauthorized(HelixError):
     """The server asks for an API key, and the request had none or an unknown one."""

@@ -7,6 +7,9 @@ import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from typing import Any, TypeVar
 
+from helix.client.errors import CLOSED
+from helix.errors import BadRequest
+
 T = TypeVar("T")
 
 
@@ -21,8 +24,20 @@ class EventLoop:
         )
         self._thread.start()
 
+    @property
+    def is_closed(self) -> bool:
+        """True once it is closed: nothing can be run, and nothing is open."""
+        return self._loop.is_closed()
+
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine; an interrupt of the caller, such as Ctrl-C, cancels it."""
+        """The result of a coroutine; an interrupt of the caller, such as Ctrl-C, cancels it.
+
+        Raises:
+            BadRequest: it is closed.
+        """
+        if self.is_closed:
+            coroutine.close()
+            raise BadRequest(CLOSED)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -39,7 +54,8 @@ class EventLoop:
             while items := self.run(following()):
                 yield items[0]
         finally:
-            self.run(_closed(generator))
+            if not self.is_closed:
+                self.run(_closed(generator))
 
     def close(self) -> None:
         """End the thread."""

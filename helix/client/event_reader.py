@@ -6,9 +6,9 @@ from typing import Any
 
 from helix.client import calls
 from helix.client.answers import Answer, answer_of
-from helix.client.errors import IncompleteStream
+from helix.client.errors import IncompleteStream, InvalidResponse
 from helix.client.frames import Frame
-from helix.client.library import ENDED
+from helix.client.library import Run, change_of
 from helix.errors import HelixError, Unavailable
 
 
@@ -22,14 +22,23 @@ class AnswerReader:
         self._failure = ""
 
     def take(self, frame: Frame) -> str | None:
-        """The piece of the answer in the event; None for an event of another kind."""
+        """The piece of the answer in the event; None for an event of another kind.
+
+        Raises:
+            InvalidResponse: the event is none of an answer.
+        """
         payload = frame.json()
-        if frame.event == "token":
-            self._pieces.append(payload["t"])
-            return self._pieces[-1]
-        if frame.event == "error":
-            self._failure = str(payload["error"])
-        self._fields |= payload if frame.event == "done" else {frame.event: payload}
+        try:
+            if frame.event == "token":
+                self._pieces.append("" + payload["t"])  # a TypeError for what is no text
+                return self._pieces[-1]
+            if frame.event == "error":
+                self._failure = str(payload["error"])
+            self._fields |= payload if frame.event == "done" else {frame.event: payload}
+        except (LookupError, TypeError, ValueError):
+            raise InvalidResponse(
+                f"the server sent an event {frame.event!r} that is none"
+            ) from None
         return None
 
     def check(self) -> None:
@@ -80,7 +89,8 @@ class RunFollower:
     def take(self, frame: Frame) -> None:
         """Take an event of the run into account."""
         self._after, self._in_vain = frame.id, 0
-        self.has_ended = frame.event == "run" and frame.json().get("status") in ENDED
+        state = change_of(frame)
+        self.has_ended = isinstance(state, Run) and state.has_ended
 
     def broke_off(self, error: HelixError | None) -> None:
         """Count a connection that ended before the run did.

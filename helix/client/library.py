@@ -126,6 +126,11 @@ def document_of(payload: Json) -> Document:
     )
 
 
+def page_of(payload: Json) -> tuple[list[Document], str | None]:
+    """The typed form of a page of GET /v1/documents, and where the next begins."""
+    return [document_of(row) for row in payload["documents"]], payload["next"]
+
+
 def edited_of(payload: Json) -> Edited:
     """The typed form of what POST /v1/documents/metadata gives."""
     return dataclass_of(Edited, payload)
@@ -161,10 +166,11 @@ def upload_of(payload: Json) -> Upload:
 def change_of(frame: Frame) -> Run | RunFile | None:
     """The typed form of an event of GET /v1/runs/{id}/events; None for an event of another kind."""
     payload = frame.json()
-    if not isinstance(payload, dict):
-        raise InvalidResponse("the server sent an event of a run that is no object")
-    if frame.event == "run":
-        return dataclass_of(Run, payload)
-    if frame.event == "file":
-        return dataclass_of(RunFile, payload, warnings=tuple(payload.get("warnings", ())))
+    try:
+        if frame.event == "run":
+            return dataclass_of(Run, payload)
+        if frame.event == "file":
+            return dataclass_of(RunFile, payload, warnings=tuple(payload.get("warnings", ())))
+    except (TypeError, AttributeError):
+        raise InvalidResponse("the server sent an event of a run that is none") from None
     return None

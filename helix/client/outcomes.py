@@ -36,7 +36,7 @@ _REFUSED: dict[int, type[HelixError]] = {
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
 """A broken connection, before or after the request was sent; not a timeout."""
 
-Outcome = httpx.Response | httpx.TransportError | httpx.InvalidURL
+Outcome = httpx.Response | httpx.RequestError | httpx.InvalidURL
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Attempts:
         """The error of an outcome that is no success."""
         if isinstance(outcome, httpx.TimeoutException):
             return ServerTimeout(f"the server at {self.address} keeps silent")
+        if isinstance(outcome, httpx.DecodingError):
+            return self.invalid_response()
         if not isinstance(outcome, httpx.Response):
             return Unreachable(f"no server answers at {self.address}")
         try:

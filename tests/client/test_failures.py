@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from helix.client import (
+    AsyncHelix,
     Helix,
     IncompleteStream,
     InvalidResponse,
@@ -14,6 +18,7 @@ from helix.client import (
     Run,
     ServerTimeout,
     Unreachable,
+    calls,
     outcomes,
 )
 from helix.errors import BadRequest, Unavailable
@@ -24,6 +29,7 @@ ANSWER = {
     "support": {"ratio": None, "statements": []}, "a_key_of_tomorrow": 1,
 }  # fmt: skip
 GIVEN = Reply(json.dumps(ANSWER).encode())
+Uses = tuple[Callable[[], object], ...]
 FULL = Reply(b'{"error": "too many questions"}', 503, {"Retry-After": "0"})
 TOKENS = b'event: token\ndata: {"t":"Yes\xe2\x80\xa8. "}\n\nevent: token\ndata: {"t":"[1]"}\n\n'
 DONE = (
@@ -131,8 +137,93 @@ def test_who_answers_is_no_helix() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:8080", "http://", "http://localhost:99999", "http://localhost:abc"]
+    ("sent", "told"),
+    [
+        (lambda client: client.query("\ud800"), "cannot be sent: 'utf-8' codec can't encode"),
+        (lambda client: client.search("\ud800"), "cannot be sent: 'utf-8' codec can't encode"),
+        (lambda client: client.query("?", top_k=float("nan")), "cannot be sent: Out of range"),
+        (lambda client: client.upload("/no/such"), "'/no/such' cannot be read: No such file or"),
+        (lambda client: client.upload("a\0b"), r"'a\\x00b' cannot be read: embedded null"),
+        (lambda client: client.upload(metadata={"a": {1}}), "cannot be sent: Object of type set"),
+        (lambda client: client.upload(("\ud800", b"")), "cannot be sent: 'utf-8' codec can't"),
+    ],
 )
+def test_what_cannot_be_sent_is_told_and_nothing_is(
+    sent: Callable[[Helix], object], told: str
+) -> None:
+    with scripted(GIVEN) as server, Helix(server.url) as client:
+        with pytest.raises(BadRequest, match=told):
+            sent(client)
+        assert not server.asked
+
+
+def test_a_closed_client_says_so_and_may_be_closed_again() -> None:
+    with scripted(Reply(TOKENS), GIVEN) as server:
+        client = Helix(server.url)
+        stream = client.ask("?")
+        pieces = iter(stream)
+        next(pieces)
+        stream.close()
+        for _ in range(2):
+            client.close()
+            stream.close()
+        later: Uses = (partial(client.query, "?"), stream.answer, partial(list, client.documents()))
+        for use in later:
+            with pytest.raises(BadRequest, match="the client is closed: make another"):
+                use()
+
+
+async def test_a_closed_client_of_an_event_loop_says_so() -> None:
+    client = AsyncHelix("http://127.0.0.1:1")
+    await client.aclose()
+    with pytest.raises(BadRequest, match="the client is closed: make another"):
+        await client.query("?")
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"documents":3,"next":null}', b'{"documents":[3],"next":null}', b'{"results":[3]}']
+)
+def test_json_of_another_server_is_none_of_helix(body: bytes) -> None:
+    with scripted(*[Reply(body)] * 3) as server, Helix(server.url) as client:
+        asked: Uses = (partial(client.search, "?"), partial(list, client.documents()),
+                 partial(client.upload, ("a", b"")))  # fmt: skip
+        for use in asked:
+            with pytest.raises(InvalidResponse):
+                use()
+    garbled = Reply(b"garbage", headers={"Content-Encoding": "gzip"})
+    with scripted(garbled) as server, Helix(server.url) as client, pytest.raises(InvalidResponse):
+        client.query("?")
+
+
+@pytest.mark.parametrize(
+    "event", [b"token\ndata: 3", b"done\ndata: 3", b"error\ndata: {}", b'token\ndata: {"t":3}']
+)
+def test_an_event_that_is_none_ends_the_stream(event: bytes) -> None:
+    with scripted(Reply(b"event: " + event + b"\n\n")) as server, Helix(server.url) as client:
+        with client.ask("?") as stream, pytest.raises(InvalidResponse):
+            stream.answer()
+        with pytest.raises(InvalidResponse):
+            client.query("?")
+
+
+def test_a_change_of_a_run_that_is_none_ends_its_wait() -> None:
+    change = Reply(b"event: run\ndata: 3\n\n")
+    with scripted(change) as server, Helix(server.url) as client, pytest.raises(InvalidResponse):
+        client.wait(1)
+
+
+def test_the_moment_of_a_question_is_sent_as_text() -> None:
+    sent = calls.query("?", {"as_of": datetime(2026, 1, 1, tzinfo=UTC)}).json
+    assert sent == {"question": "?", "as_of": "2026-01-01T00:00:00+00:00"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "localhost:8080", "http://", "http://localhost:99999", "http://localhost:abc",
+        "http://\ud800",
+    ],
+)  # fmt: skip
 def test_what_is_no_address_is_told_before_anything_is_sent(url: str) -> None:
     with pytest.raises(BadRequest, match="is no address: give one like http://localhost:8080"):
         Helix(url)
