@@ -12,7 +12,7 @@ from helix.commands.console import one_line, print_table
 from helix.commands.document_names import find_documents
 from helix.commands.scope_options import DocumentOption, TagOption, TenantOption
 from helix.commands.service.address import ServerOption
-from helix.commands.study_learning import review, run_study, take
+from helix.commands.study_learning import review, run_study, run_with_set, take
 from helix.domain.scope import DEFAULT_TENANT, checked_tags
 from helix.errors import BadRequest, HelixError
 
@@ -109,8 +109,8 @@ def export(
     kind = _SUFFIXES.get(file.suffix.lower())
     if kind is None:
         raise BadRequest(f"{file.name} ends in none of {', '.join(_SUFFIXES)}")
-
-    content = run_study(lambda study: study.export(number, cast("Format", kind)), server, tenant)
+    format_ = cast("Format", kind)
+    content = run_with_set(lambda study: study.export(number, format_), number, server, tenant)
     try:
         file.write_bytes(content)
     except OSError as error:

@@ -12,7 +12,7 @@ from helix.commands.console import one_line
 from helix.commands.scope_options import TenantOption
 from helix.commands.service.address import ServerOption
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
-from helix.errors import BadRequest
+from helix.errors import BadRequest, NotFound
 from helix.telemetry.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def take(
     server: ServerOption = None,
 ) -> None:
     """Take a quiz, or go on with it: each answer is shown with the sentence that proves it."""
-    run_study(lambda study: _take(study, number), server, tenant)
+    run_with_set(lambda study: _take(study, number), number, server, tenant)
 
 
 def review(
@@ -58,6 +58,19 @@ def run_study(
             return await action(study)
 
     return asyncio.run(connected())
+
+
+def run_with_set(
+    action: Callable[[StudyService], Awaitable[Result]],
+    number: int,
+    server: str | None,
+    tenant: str,
+) -> Result:
+    """The same with the set of this number, whose absence is told in the words of commands."""
+    try:
+        return run_study(action, server, tenant)
+    except NotFound:
+        raise NotFound(f"there is no study set {number}: `helix study list` lists them") from None
 
 
 async def _take(study: StudyService, number: int) -> None:

@@ -38,7 +38,9 @@ def test_sets_are_listed_due_and_written_to_files(
         assert (tmp_path / name).read_bytes().startswith(begins)
     told("export", str(deck["id"]), str(tmp_path / "deck.json"))
     assert len(json.loads((tmp_path / "deck.json").read_text())["items"]) == 3
-    assert told("export", "99", str(tmp_path / "x.md")).startswith("1 helix: there is no study set")
+    nothing = "1 helix: there is no study set 99: `helix study list` lists them"
+    assert told("export", "99", str(tmp_path / "x.md")).startswith(nothing)
+    assert told("take", "99").startswith(nothing)
     assert told("export", "1", str(tmp_path / "x.pdf")).startswith("2 helix: x.pdf ends in none of")
     assert told("export", str(deck["id"]), str(tmp_path / "x.svg")).startswith("2 helix: a set of")
     assert told("quiz", "--difficulty", "fiendish").startswith("2 helix: --difficulty is one of")
