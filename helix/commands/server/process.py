@@ -51,10 +51,10 @@ def main() -> None:
     sockets = [socket.socket(fileno=int(each)) for each in descriptors]
     try:
         settings = share_of(load_settings(), int(number), int(processes))
+        Thread(target=_end_with, args=[line], daemon=True).start()
+        run_server(settings, host, sockets, lambda: line.sendall(READY), int(processes))
     except HelixError as error:
         sys.exit(f"helix: {error}")
-    Thread(target=_end_with, args=[line], daemon=True).start()
-    run_server(settings, host, sockets, lambda: line.sendall(READY), int(processes))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -14,7 +15,7 @@ from fastapi import FastAPI
 
 from helix.overload.connections import allow_descriptors, shared_by
 from helix.serving.disconnects import DRAIN_SECONDS
-from helix.serving.network.sockets import accepting
+from helix.serving.network.sockets import accepting, in_use, listens
 
 _DATE_SECONDS = 1.0
 """Seconds between updates of the ``Date`` of responses; it has whole seconds."""
@@ -67,10 +68,21 @@ class HttpServer(uvicorn.Server):
         self._wake: Callable[[], object] = lambda: None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen on ``sockets``."""
-        await super().startup(accepting(sockets or []))
-        if self.started:
-            self._ready()
+        """Listen on ``sockets``.
+
+        Raises:
+            SettingsError: another program listens there, which began after they were bound.
+        """
+        bound = sockets or []
+        try:
+            await super().startup(accepting(bound))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        if not all(map(listens, bound)):
+            await self.lifespan.shutdown()
+            raise in_use(self.config.port)
+        self._ready()
 
     async def main_loop(self) -> None:
         """Wait for a signal; keep the ``Date`` of responses true meanwhile."""

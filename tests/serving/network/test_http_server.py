@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 import uvicorn
+import uvloop
 from sse_starlette.sse import AppStatus
 
+from helix.errors import SettingsError
 from helix.serving.network import http_server
 from helix.serving.network.http_server import HttpServer
+from helix.serving.network.sockets import bind
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +67,29 @@ async def test_date_of_responses_is_kept_true() -> None:
 
     server.handle_exit(signal.SIGTERM, None)
     await running
+
+
+@pytest.mark.parametrize("loop", [asyncio.run, uvloop.run])
+def test_a_port_that_another_took_meanwhile_ends_the_start_in_order(
+    loop: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    told: list[str] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        for _ in range(2):
+            told.append((await receive())["type"])
+            await send({"type": f"{told[-1]}.complete"})
+
+    first = bind("127.0.0.1", 0)
+    port = first[0].getsockname()[1]
+    second = bind("127.0.0.1", port)  # nobody listens there yet
+    with first[0], second[0]:
+        first[0].listen()
+        config = uvicorn.Config(application, port=port, log_level="error")
+        server = HttpServer(config, lambda: None)
+        with pytest.raises(SettingsError, match=f"^port {port} is in use: "):
+            loop(server.serve(second))
+    assert told == ["lifespan.startup", "lifespan.shutdown"]
 
 
 async def test_signal_before_the_main_loop_ends_it_too() -> None:
