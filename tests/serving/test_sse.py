@@ -9,7 +9,7 @@ import random
 from collections.abc import AsyncGenerator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from helix.answering.stream import AnswerStream
@@ -105,10 +105,12 @@ async def _check_cuttings(text: str, draw: random.Random) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.characters()))
+@example("\u2028a\u2029b\x85")
 def test_a_frame_is_one_line_of_json_whatever_the_text(text: str) -> None:
     frame = token_frame(text)
     assert frame.startswith(b"data: {") and frame.endswith(b"}\n\n")
     assert frame.count(b"\n") == 2 and b"\r" not in frame
+    assert len(frame.decode().splitlines()) == 2  # as httpx has lines
     assert json.loads(frame[6:]) == {"t": text}
 
 
