@@ -58,7 +58,7 @@ def add_routes(application: FastAPI, settings: Settings) -> None:
     # first: a page is some hundred files, and each would be compared with every route before them
     application.routes.extend(web.routes(settings))
     for router in (*_ROUTERS, *_study_routers(settings), *_account_routers(settings)):
-        application.include_router(router)
+        application.routes.extend(router.routes)
     application.routes.extend(mcp.routes)
 
 
