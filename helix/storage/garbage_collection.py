@@ -10,6 +10,7 @@ import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 
 LONGEST_PAUSE_SECONDS = 30.0
@@ -65,12 +66,12 @@ def _collect_if_due() -> None:
         gc.collect()
 
 
+@cache  # a process may open more than one server
 def settle() -> None:
     """Take what there is for what stays: modules and models are not gone over again.
 
     For a process that has started and will run long. What it makes from now on is then a larger
     part of what is gone over, so its garbage is found sooner.
     """
-    if gc.get_freeze_count() == 0:  # a process may open more than one
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    gc.freeze()
