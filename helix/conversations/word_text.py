@@ -45,12 +45,20 @@ class WordText:
 
     def paragraph(self, style: str = "Normal") -> Any:
         """An empty one of a style of Word's template."""
-        return self.document.add_paragraph(style=self._styles.get(style))
+        paragraph = self.document.add_paragraph()
+        if style != "Normal" and (found := self._styles.get(style)):
+            paragraph._p.style = found.style_id  # python-docx would look at all styles for it
+        return paragraph
 
     def run(self, paragraph: Any, text: str, marks: frozenset[str] = frozenset()) -> None:
         """Text with ``strong``, ``em`` or ``code``."""
+        if not text:
+            return
         run = paragraph.add_run(_clean(text))
-        run.bold, run.italic = "strong" in marks or None, "em" in marks or None
+        if "strong" in marks:
+            run.bold = True
+        if "em" in marks:
+            run.italic = True
         if "code" in marks:
             run.font.name = "Consolas"
 

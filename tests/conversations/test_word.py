@@ -60,6 +60,13 @@ def test_markers_lead_to_sources_and_sources_to_the_page() -> None:
     assert document.core_properties.title == "Refunds"
 
 
+def test_a_document_has_nothing_that_its_text_does_not_need() -> None:
+    body = opened(word_of("Refunds", [TURN], PAGE)).element.body
+    assert all(run.text for run in body.iter(qn("w:r")))
+    bold = [run.text for run in body.iter(qn("w:r")) if run.find(qn("w:rPr")) is not None]
+    assert bold == ["30 days", "1", "1", "Refund Policy, page 2"], "and three links"
+
+
 def test_the_address_of_a_web_page_is_its_own_and_without_a_page_there_is_none() -> None:
     on_the_web = CITATION | {"source_url": "https://policies.example.com/refunds"}
     [*_, (_, leads)] = links_of(opened(word_of("", [TURN | {"citations": [on_the_web]}], PAGE)))
