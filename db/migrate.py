@@ -151,10 +151,10 @@ def record_version(connection: psycopg.Connection, version: int) -> None:
 
 
 def refuse_newer(version: int, place: str) -> None:
-    """Return where ``version`` of the schema at ``place`` leads to NEWEST_VERSION, or is it.
+    """Refuse the schema at ``place`` where its ``version`` is above NEWEST_VERSION.
 
     Raises:
-        DatabaseError: it is of a newer Helix.
+        DatabaseError: a newer Helix made it.
     """
     if version > NEWEST_VERSION:
         raise DatabaseError(

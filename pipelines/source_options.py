@@ -118,13 +118,13 @@ def identity_of(address: str, name: str | None, kind: str | None) -> dict[str, A
 
 
 def check_folder(folder: str, as_given: str, *, here: bool) -> None:
-    """Return where the folder of a new source is on this machine, or may be on another.
+    """Refuse a new source whose folder this machine has not, or print a note.
 
-    It may where the database is a server's and the path is whole, which is noted then: ``here``
-    says that this machine alone reaches it.
+    The note is for a database of a server and an absolute path: another machine may have the folder
+    then, unless ``here`` says that the source is of this machine alone.
 
     Raises:
-        SourceError: there is no such folder, it is a file, or may not be read.
+        SourceError: there is no such folder, it is a file, or it may not be read.
     """
     from pipelines.sources.folder import open_source
 

@@ -25,7 +25,7 @@ class AnswerReader:
         """The piece of the answer in the event; None for an event of another kind.
 
         Raises:
-            InvalidResponse: the event is none of an answer.
+            InvalidResponse: its data are not those of an event of an answer.
         """
         payload = frame.json()
         try:
@@ -36,9 +36,7 @@ class AnswerReader:
                 self._failure = str(payload["error"])
             self._fields |= payload if frame.event == "done" else {frame.event: payload}
         except (LookupError, TypeError, ValueError):
-            raise InvalidResponse(
-                f"the server sent an event {frame.event!r} that is none"
-            ) from None
+            raise InvalidResponse(f"the server sent a malformed event {frame.event!r}") from None
         return None
 
     def check(self) -> None:

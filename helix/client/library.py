@@ -172,5 +172,5 @@ def change_of(frame: Frame) -> Run | RunFile | None:
         if frame.event == "file":
             return dataclass_of(RunFile, payload, warnings=tuple(payload.get("warnings", ())))
     except (TypeError, AttributeError):
-        raise InvalidResponse("the server sent an event of a run that is none") from None
+        raise InvalidResponse("the server sent a malformed event of a run") from None
     return None

@@ -66,7 +66,9 @@ def run_with_set(
     server: str | None,
     tenant: str,
 ) -> Result:
-    """The same with the set of this number, whose absence is told in the words of commands."""
+    """``run_study`` on the study set ``number``; where there is none, the error names the command
+    that lists them.
+    """
     try:
         return run_study(action, server, tenant)
     except NotFound:

@@ -62,7 +62,7 @@ def question_of(text: str | None, limit: int, name: str = "question") -> str:
 
 
 def visible_line(text: str) -> str:
-    """``text`` as a name is kept: one line, without characters that nobody sees.
+    """A title or name without invisible characters, on one line.
 
     U+202E is one, after which ``fdp.exe`` is shown as ``exe.pdf``; so are escapes of a terminal.
     """

@@ -54,7 +54,7 @@ def check_text(name: str, text: str, limit: int = 2000) -> str:
 
 
 def check_name(name: str, text: str, limit: int) -> str:
-    """``check_text`` of what people read, such as a title: without characters that nobody sees."""
+    """``check_text`` for a title or name: without invisible characters."""
     return visible_line(check_text(name, text, limit))
 
 

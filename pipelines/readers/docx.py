@@ -30,12 +30,12 @@ from pipelines.readers.outline import LONGEST_TABLE, short_title
 from pipelines.readers.tables import add_table, small_tables
 
 _WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")
-_SAVED_AS = (  # a document with macros, and templates, which differ in nothing that is read
+_CONTENT_TYPES = (  # a document with macros, and templates, which differ in nothing that is read
     "application/vnd.ms-word.document.macroEnabled.main+xml",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
     "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
 )
-PartFactory.part_type_for |= dict.fromkeys(_SAVED_AS, DocumentPart)
+PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, DocumentPart)
 
 
 def read(data: bytes, progress: Progress) -> ReadText:

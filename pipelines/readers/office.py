@@ -49,8 +49,9 @@ def guarded(data: bytes, what: str) -> Iterator[None]:
 
 
 def _is_strict(data: bytes) -> bool:
-    """True for "Strict Open XML", which Office saves too, by names that no library here has."""
-    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:  # it is damaged
+    """True for an Office file in the strict form, whose namespaces no library here knows."""
+    # of a damaged file the general reason is told
+    with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
         return _STRICT in archive.read("_rels/.rels")
     return False
 

@@ -27,11 +27,11 @@ _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand si
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
-_SAVED_AS = (  # beside those that python-pptx knows: a show and a template, with macros
+_CONTENT_TYPES = (  # beside those that python-pptx knows: a show and a template, with macros
     "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml",
     "application/vnd.ms-powerpoint.template.macroEnabled.main+xml",
 )
-PartFactory.part_type_for |= dict.fromkeys(_SAVED_AS, PresentationPart)
+PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, PresentationPart)
 
 
 class Piece(NamedTuple):

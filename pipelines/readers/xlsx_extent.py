@@ -33,10 +33,10 @@ class Extent:
                 self._left, self._right = min(self._left, at[1]), max(self._right, at[1])
 
     def check(self) -> None:
-        """Return where the cells fit into the memory that there is, or are not empty.
+        """Refuse a sheet whose rectangle is nearly empty, and larger than the memory there is.
 
         Raises:
-            UnreadableFile: nearly all are empty, and they do not fit.
+            UnreadableFile: it is such a sheet.
         """
         height, width = self._bottom - self._top + 1, self._right - self._left + 1
         limit, _ = resource.getrlimit(resource.RLIMIT_DATA)

@@ -86,7 +86,7 @@ class Repository:
     def entries(self) -> Iterator[Entry]:
         """The files of the commit; links and submodules are none.
 
-        A file whose name no document can have is told by a legible one, and cannot be read.
+        A file whose name no document can have is listed by a legible one; ``read`` refuses it.
         """
         listed = self._git.run(
             "ls-tree", "-r", "-z", "-l", "--full-tree", self._commit, folder=self._folder

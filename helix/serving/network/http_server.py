@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from helix.overload.connections import allow_descriptors, shared_by
 from helix.serving.disconnects import DRAIN_SECONDS
-from helix.serving.network.sockets import accepting, in_use, listens
+from helix.serving.network.sockets import accepting, is_listening, port_in_use
 
 _DATE_SECONDS = 1.0
 """Seconds between updates of the ``Date`` of responses; it has whole seconds."""
@@ -79,9 +79,9 @@ class HttpServer(uvicorn.Server):
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-        if not all(map(listens, bound)):
+        if not all(map(is_listening, bound)):
             await self.lifespan.shutdown()
-            raise in_use(self.config.port)
+            raise port_in_use(self.config.port)
         self._ready()
 
     async def main_loop(self) -> None:

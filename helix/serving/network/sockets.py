@@ -52,13 +52,13 @@ def _bind(made: socket.socket, address: tuple[object, ...]) -> None:
 
 def _refused(error: OSError, host: str, port: int) -> SettingsError:
     if error.errno == errno.EADDRINUSE:
-        return in_use(port)
+        return port_in_use(port)
     if error.errno == errno.EACCES:
         return SettingsError(f"port {port} is not allowed to this user: take one above 1023")
     return SettingsError(f"--host {host} is not an address of this machine")
 
 
-def in_use(port: int) -> SettingsError:
+def port_in_use(port: int) -> SettingsError:
     """The error for a port on which another program listens."""
     return SettingsError(
         f"port {port} is in use: end the program that listens there, or take another port"
@@ -66,8 +66,8 @@ def in_use(port: int) -> SettingsError:
     )
 
 
-def listens(bound: socket.socket) -> bool:
-    """False also where uvloop has closed it, which is silent where it cannot listen."""
+def is_listening(bound: socket.socket) -> bool:
+    """True where the socket accepts connections; uvloop closes one in silence that cannot."""
     try:
         return bool(bound.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
     except OSError:
