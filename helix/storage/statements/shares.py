@@ -42,20 +42,21 @@ OPEN_LINK = compose(
 )  # fmt: skip
 
 # It differs where what a reader sees does: messages, comments, the words that are shared, and which
-# documents may be read by the reader (`spaces`; NULL: all) and by the author.
+# documents may be read by the reader (`spaces`; NULL: all) and by the author. `xmin` tells a row
+# that was changed and changed back: a reader may have read what stood there in between.
 VERSION = compose(
     """
-SELECT md5(concat_ws(' ', s.words,
+SELECT md5(concat_ws(' ', s.xmin,
     readable_spaces(s.tenant_id, s.person_id, a.role, NULL)::text,
     (SELECT string_agg(
         concat_ws(' ', m.id, m.status, m.finished_at, m.is_active), ';' ORDER BY m.id)
      FROM messages m WHERE (m.tenant_id, m.conversation_id) = (s.tenant_id, s.conversation_id)
         AND coalesce(s.message_id, m.id) = m.id),
-    (SELECT string_agg(concat_ws(' ', d.id, d.spaces::text), ';' ORDER BY d.id)
+    (SELECT string_agg(concat_ws(' ', d.id, d.xmin), ';' ORDER BY d.id)
      FROM documents d WHERE d.tenant_id = s.tenant_id AND d.id IN (
         SELECT unnest(m.document_ids) FROM messages m
         WHERE (m.tenant_id, m.conversation_id) = (s.tenant_id, s.conversation_id))),
-    (SELECT string_agg(concat_ws(' ', c.id, c.edited_at), ';' ORDER BY c.id) FROM comments c
+    (SELECT string_agg(concat_ws(' ', c.id, c.xmin), ';' ORDER BY c.id) FROM comments c
      WHERE c.tenant_id = s.tenant_id AND c.share_id = s.id))) AS version
 FROM shares s {author}
 WHERE s.tenant_id = %(tenant)s AND s.id = %(id)s AND {for_reader}

@@ -115,6 +115,11 @@ def test_who_follows_is_told_of_changes_and_of_the_end(shared: Shared) -> None:
     assert next(events) == "changed"
     shared.board_is_for("cat")
     assert next(events) == "changed"
+    with psycopg.connect(shared.accounts.url, autocommit=True) as connection:
+        for spaces in ([shared.board], [0]):  # who read it in between has to read it again
+            placed = "UPDATE documents SET spaces = %s WHERE id = (SELECT min(id) FROM documents)"
+            assert connection.execute(placed, (spaces,)).rowcount == 1
+    assert next(events) == "changed"
     ask(shared.ada, shared.conversation, ASKED_OPEN)
     assert next(events) == "changed"
     shared.ada.patch(f"/v1/shares/{share['id']}", json={"people": []})
