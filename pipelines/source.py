@@ -44,7 +44,7 @@ from pipelines.source_options import (
     Tenant,
     Yes,
     asked_secrets,
-    check_folder,
+    checked_address,
     columns_of,
     identity_of,
     places_of,
@@ -114,8 +114,7 @@ def add(
             here,
         )  # fmt: skip
         given |= identity_of(address, name, kind)
-        if given["kind"] == "folder":
-            check_folder(given["address"], address, here=here)
+        given["address"] = checked_address(address, given["kind"], here=here)
         given["secrets"] = sealed_secrets(given["kind"], secret)
 
         def make(connection: Connected) -> int:
@@ -152,14 +151,16 @@ def set_(
             include, exclude, max_mb, max_age, tag, meta, folders, option, every, follow_removals,
             None,
         )  # fmt: skip
-        given |= {"name": name, "address": address}
+        given["name"] = name
         texts = asked_secrets(secret)
 
         def change(connection: Connected) -> int:
             number = source_id_of(connection, tenant, named)
+            now = load_source(connection, tenant, number)
+            if address is not None:
+                given["address"] = checked_address(address, now.kind, here=False)
             if texts:
-                kind = load_source(connection, tenant, number).kind
-                given["secrets"] = seal(load_settings(), checked_secrets(kind, texts))
+                given["secrets"] = seal(load_settings(), checked_secrets(now.kind, texts))
             given.update(places_of(connection, tenant, space, group))
             change_source(connection, tenant, number, given, trusted=True)
             return number

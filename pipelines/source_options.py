@@ -112,29 +112,38 @@ def identity_of(address: str, name: str | None, kind: str | None) -> dict[str, A
     kind = kind or kind_of(address)
     if kind is None:
         raise BadRequest(f"{address[:80]} is of no kind that is known: name it with --kind")
-    whole = str(Path(address).resolve()) if kind == "folder" else address
+    whole = _whole(address, kind)
     last = whole.rstrip("/").rpartition("/")[2]
     return {"kind": kind, "address": whole, "name": name or last or whole}
 
 
-def check_folder(folder: str, as_given: str, *, here: bool) -> None:
-    """Refuse a new source whose folder this machine has not, or print a note.
+def _whole(address: str, kind: str) -> str:
+    """``address``, which a worker in another working directory finds too."""
+    return str(Path(address).resolve()) if kind == "folder" else address
 
-    The note is for a database of a server and an absolute path: another machine may have the folder
-    then, unless ``here`` says that the source is of this machine alone.
+
+def checked_address(address: str, kind: str, *, here: bool) -> str:
+    """The whole address of a source of ``kind``; prints a note where another machine has its folder.
+
+    Another may have it where the database is a server's and the path is absolute, unless ``here``
+    says that the source is of this machine alone.
 
     Raises:
         SourceError: there is no such folder, it is a file, or it may not be read.
     """
     from pipelines.sources.folder import open_source
 
+    whole = _whole(address, kind)
+    if kind != "folder":
+        return whole
     try:
-        open_source(folder, {}, {})
+        open_source(whole, {}, {})
     except SourceError as error:
         embedded = is_embedded(load_settings().database_url)
-        if here or embedded or not Path(as_given).is_absolute():
+        if here or embedded or not Path(address).is_absolute():
             raise
         typer.echo(f"note: {error}; one with a worker has to have it", err=True)
+    return whole
 
 
 def columns_of(

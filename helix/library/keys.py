@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 
 from helix.domain.scope import Spaces, tenant_name
 from helix.errors import BadRequest
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.library.spaces import ids_of
 from helix.storage.statements import keys as sql
 
@@ -107,7 +107,7 @@ def create_key(
     """
     secret = _PREFIX + secrets.token_urlsafe(_BYTES)
     values: dict[str, Any] = {
-        "tenant": tenant_name(tenant), "name": check_text("name", name, _LONGEST_NAME),
+        "tenant": tenant_name(tenant), "name": check_name("name", name, _LONGEST_NAME),
         "hint": secret[:_HINT], "hash": _hashed(secret), "scopes": checked_scopes(scopes),
         "life": _checked_life(life), "person": person_id,
         "spaces": None if spaces is None else ids_of(connection, tenant, spaces),

@@ -10,7 +10,7 @@ from helix.domain.metadata import checked_key, checked_metadata
 from helix.domain.scope import checked_tags
 from helix.domain.source_kinds import COMMON_OPTIONS, KINDS, Kind
 from helix.errors import BadRequest
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name, check_text
 
 _LONGEST_NAME = 100
 _MOST_GLOBS = 100
@@ -64,7 +64,7 @@ def _kind(name: object) -> Kind | None:
 
 
 def _name(_: str, value: Any) -> str:
-    name = check_text("name", str(value), _LONGEST_NAME)
+    name = check_name("name", str(value), _LONGEST_NAME)
     if not name or name.isdecimal():
         raise BadRequest("a source is named by 1 to 100 characters that are no number alone")
     return name

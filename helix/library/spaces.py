@@ -16,7 +16,7 @@ from psycopg.rows import class_row
 from helix.domain.scope import LIBRARY_SPACE, Spaces, within_both
 from helix.errors import BadRequest
 from helix.library.errors import Conflict, NotFound
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name, check_text
 from helix.storage.statements import spaces as sql
 
 if TYPE_CHECKING:  # helix.library.access loads what a list of keys need not
@@ -74,7 +74,7 @@ def checked_name(text: str) -> str:
     Raises:
         BadRequest: it is blank, longer than 100 characters, or a number, which is an id.
     """
-    name = check_text("name", text, LONGEST_NAME).strip()
+    name = check_name("name", text, LONGEST_NAME)
     if not name or name.isdecimal():
         raise BadRequest("a space is named by 1 to 100 characters that are no number alone")
     return name

@@ -111,6 +111,17 @@ def test_a_folder_that_another_machine_may_have_is_noted(folder: Path) -> None:
     assert added.stderr.startswith("note: the folder /no/such/folder cannot be opened on ")
 
 
+def test_another_address_is_held_to_the_same(folder: Path) -> None:
+    assert source("add", "shared").exit_code == 0
+    refused = source("set", "shared", "--address", "nowhere")
+    assert refused.exit_code == 1 and "nowhere cannot be opened on " in refused.output
+    (folder / "other").mkdir()
+    assert source("set", "shared", "--address", "other").exit_code == 0
+    assert str((folder / "other").resolve()) in source("show", "shared").output
+    noted = source("set", "shared", "--address", "/no/such/folder")
+    assert noted.exit_code == 0 and noted.stderr.startswith("note: the folder /no/such/folder")
+
+
 def test_a_secret_ends_with_the_last_line_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("first\nlast \r\n", newline="")
     assert asked_secrets([f"password=@{tmp_path}/password"]) == {"password": "first\nlast "}

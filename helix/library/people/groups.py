@@ -10,7 +10,7 @@ from psycopg.rows import class_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import BadRequest, HelixError, NotFound
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.storage.statements import people as sql
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def add_group(connection: Connected, tenant: str, name: str) -> int:
 
 
 def _checked(name: str) -> str:
-    checked = check_text("name", name, _LONGEST_NAME)
+    checked = check_name("name", name, _LONGEST_NAME)
     if not checked:
         raise BadRequest("a group has a name")
     return checked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from psycopg.rows import class_row
 
 from helix.errors import BadRequest
-from helix.library.pagination import check_text
+from helix.library.pagination import check_name
 from helix.storage.statements import passkeys as sql
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def checked_name(text: str) -> str:
     Raises:
         BadRequest: it cannot be one.
     """
-    name = check_text("name", text, _LONGEST_NAME)
+    name = check_name("name", text, _LONGEST_NAME)
     if not name:
         raise BadRequest("a passkey has a name, such as the device that holds it")
     return name
