@@ -76,7 +76,7 @@ function View({ route }) {
   useEffect(() => {
     let here = true;
     if (!view) return undefined;
-    Promise.all([view.load(), ...(view.styles || []).map(loadStyles)])
+    Promise.all([loadModule(view.module ?? `views/${drawn}.js`), ...(view.styles || []).map(loadStyles)])
       .then(([module]) => here && setLoaded({ component: module.default }))
       .catch(() => here && setLoaded({ failed: true }));
     return () => { here = false; };
@@ -98,6 +98,16 @@ function begin() {
 }
 
 const toMain = () => document.getElementById("main").focus({ preventScroll: true });
+
+// A browser may keep that a module failed: asked for again, it has another address.
+const failures = {};
+function loadModule(name) {
+  const before = failures[name] ?? "";
+  return import(`./${name}${before}`).catch((error) => {
+    failures[name] = `${before || "?"}again`;
+    throw error;
+  });
+}
 
 function loadStyles(name) {
   const href = `/web/styles/${name}`;
