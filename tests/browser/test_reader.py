@@ -179,6 +179,8 @@ def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
     field.press("Enter")
     expect(page.get_by_role("figure", name="Page 100 ").locator("img")).to_be_in_viewport()
     expect(field).to_have_value("100")
+    # a picture that comes as the wheel turns holds the page where it was for that turn
+    expect(page.locator(".sheet-wait")).to_have_count(0)
     page.locator(".source-body").hover()
     page.mouse.wheel(0, 1600)
     expect(page.get_by_role("figure", name="Page 101 ").locator("img")).to_be_in_viewport()
