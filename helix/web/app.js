@@ -102,9 +102,8 @@ const toMain = () => document.getElementById("main").focus({ preventScroll: true
 // A browser may keep that a module failed: asked for again, it has another address.
 const failures = {};
 function loadModule(name) {
-  const before = failures[name] ?? "";
-  return import(`./${name}${before}`).catch((error) => {
-    failures[name] = `${before || "?"}again`;
+  return import(`./${name}${failures[name] ?? ""}`).catch((error) => {
+    failures[name] = `${failures[name] ?? "?"}again`;
     throw error;
   });
 }

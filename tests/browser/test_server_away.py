@@ -88,3 +88,25 @@ def test_a_view_that_did_not_come_has_its_looks_when_it_does(page: Page) -> None
     views.get_by_role("link", name="Ask").click()
     views.get_by_role("link", name="Library").click()
     expect(page.locator(".drop")).to_have_css("display", "grid")
+
+
+def test_a_question_that_was_stopped_on_its_way_stays_before_the_next(page: Page) -> None:
+    on_its_way: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if on_its_way:
+            route.continue_()
+        else:
+            on_its_way.append(route)
+
+    page.route("**/messages", hold_first)
+    ask(page, "slowly: what is it?")
+    expect(page.locator(".turn")).to_have_attribute("aria-busy", "true")
+    page.press("#question", "Escape")
+    expect(page.locator(".turn")).to_have_attribute("aria-busy", "false")
+    ask(page, REFUND)
+    page.wait_for_timeout(500)  # it would have been sent
+    on_its_way[0].continue_()
+    expect(page.locator(".turn .actions").last).to_be_visible()
+    page.reload()
+    expect(page.locator(".turn .question")).to_have_text(["slowly: what is it?", REFUND])

@@ -1,5 +1,5 @@
-// The answer that runs in this tab, event by event. One runs at a time. When the page is left or the
-// connection breaks, it goes on on the server; the page then continues after the last event that it had.
+// The answer that runs in this tab, event by event; one at a time. It goes on on the server when the page
+// is left or the connection breaks, and the page continues after the last event that it had.
 //
 //   start(local, open)          follows open(signal), a stream of events, into the turn of that name
 //   await stop()                 ends the model's work too
@@ -20,8 +20,8 @@ const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
 const listeners = new Map();
 const texts = new Map(); // of the turn that runs, by its local name
 const opens = new Map();
-let ending = Promise.resolve(); // or the next question is stopped in its place
-let running = null; // { local, controller, conversation, isHeard, isStopped }
+let ending = Promise.resolve(); // or the next is stopped in its place
+let running = null; // { local, controller, conversation, isHeard, isStopped, over }
 
 export function listen(local, listener) {
   listeners.set(local, listener);
@@ -40,7 +40,7 @@ export async function start(local, open) {
   texts.set(local, "");
   opens.set(local, open);
   try {
-    await follow(own, open);
+    await (own.over = follow(own, open));
   } catch (error) {
     const text = texts.get(local) ?? "";
     if (running === own) update(local, { ...troubleOf(error, text), text });
@@ -65,11 +65,12 @@ async function follow(own, open) {
     return message === null ? null : api.events(conversation, message, last, signal);
   };
   let isFirst = true;
-  // The server may have had the question before it was away: then it is not asked again.
+  // What the server had before it was away is not asked again.
   const begin = async function* begun(signal) {
     if (!isFirst) await refresh();
     isFirst = false;
     if (running === own) yield* again(0, signal) ?? open(signal);
+    else controller.abort();
   };
   const onAway = () => {
     if (running !== own || find(local)?.away) return;
@@ -77,16 +78,16 @@ async function follow(own, open) {
     announce(AWAY);
   };
   for await (const { event, data } of unbroken(begin, again, controller.signal, onAway)) {
-    if (event === "message") heard(own, data);
+    if (event === "message") await heard(own, data);
     if (running !== own) return;
     if (find(local)?.away) update(local, { away: false });
     take(local, event, data, seen);
   }
 }
 
-// The server has the question: the turn gets its id, and other tabs may follow it.
-function heard(own, { message_id: id, parent_id: parent, answer_id: answerId, conversation_id: conversation }) {
-  if (own.isStopped) api.stop(conversation, id).catch(() => {});
+// The server has the question: the turn gets its id, other tabs may follow.
+async function heard(own, { message_id: id, parent_id: parent, answer_id: answerId, conversation_id: conversation }) {
+  if (own.isStopped) await api.stop(conversation, id).catch(() => {});
   const turn = find(own.local);
   if (own.isHeard || !turn) return;
   own.isHeard = true;
@@ -136,16 +137,20 @@ export function stop() {
   return ending;
 }
 
-async function end({ conversation, controller }, turn) {
+async function end({ conversation, controller, over }, turn) {
   try {
     const message = turn?.id ?? (await api.conversation(conversation, { limit: 1 })).answering;
-    if (message === null) return; // where the server hears of it later, heard() stops it
-    await api.stop(conversation, message);
-    controller.abort();
+    if (message !== null) {
+      await api.stop(conversation, message);
+      controller.abort();
+    }
   } catch {
-    // it had ended
+    // it had ended, or is not there yet
   }
-  if (turn?.id === null && thread.get().id === conversation) await refresh();
+  if (turn?.id === null) { // heard() stops it; the next is not to be there first
+    await Promise.race([over.catch(() => {}), new Promise((resolve) => setTimeout(resolve, 5000))]);
+    if (thread.get().id === conversation) await refresh();
+  }
   changed(conversation);
 }
 
@@ -170,8 +175,8 @@ async function wordsOf(conversation, message) {
 
 function followUp(local) {
   const turn = find(local);
-  if (!turn || running?.local === local || !isRunning(turn)) return;
   const conversation = thread.get().id;
+  if (!turn || running?.conversation === conversation || !isRunning(turn)) return;
   start(local, (signal) => api.events(conversation, turn.id, 0, signal));
 }
 

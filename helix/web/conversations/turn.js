@@ -7,9 +7,8 @@
 // judged, debug, error, stale, steps, memory, understood, imported,
 // turnType, fromHistory, isEmptied, rating, note, asked, images, model }. `model` is the one that answered:
 // { asked, routed, title, input_tokens, output_tokens, cost_usd }, null where none was called.
-// `id` is the message's, null until the server told it; `local` names the turn in this tab from its
-// beginning; `away`: the server does not answer just now; `key` is the same for all siblings, so that one takes another's place. `images` are
-// those of the conversation that it is about: [{ id, name }].
+// `id` is the message's, null until the server told it; `local` its name in this tab; `away`: the server does not
+// answer now; `key` is that of all siblings; `images` are those that it is about: [{ id, name }].
 import { titleOf } from "../shell/about.js";
 
 const STATES = { answering: "waiting", done: "done", failed: "failed", stopped: "stopped", interrupted: "cut" };
