@@ -107,6 +107,24 @@ def test_a_question_that_was_stopped_on_its_way_stays_before_the_next(page: Page
     ask(page, REFUND)
     page.wait_for_timeout(500)  # it would have been sent
     on_its_way[0].continue_()
-    expect(page.locator(".turn .actions").last).to_be_visible()
+    expect(page.locator(".turn").last.locator(".actions")).to_be_visible()
     page.reload()
     expect(page.locator(".turn .question")).to_have_text(["slowly: what is it?", REFUND])
+
+
+@pytest.mark.parametrize(("last_known", "turns"), [(0, 1), (10**9, 2)])
+def test_what_was_kept_as_the_page_was_left_is_asked_unless_it_got_there(
+    page: Page, last_known: int, turns: int
+) -> None:
+    ask(page, REFUND)
+    expect(page.locator(".turn .actions")).to_be_visible()
+    page.evaluate(
+        """async ([id, question, after]) => (await import("/web/conversations/kept.js")).keep(
+            "unsent", { [id]: { question, after, scope: { documents: [], tags: [] }, images: [] } },
+        )""",
+        [page.url.rpartition("/c/")[2], REFUND, last_known],
+    )
+    page.reload()
+    expect(page.locator(".turn .actions")).to_have_count(turns)
+    page.wait_for_timeout(300)
+    expect(page.locator(".turn")).to_have_count(turns)

@@ -1,15 +1,12 @@
-// The questions of the open conversation: asked, changed, asked again. One is answered at a time: a new
-// one stops the one before.
+// The questions of the open conversation. One is answered at a time: a new one stops the one before.
 //
 //   ask(question, scope, images)       the turn; begins a conversation where none is open. `images` are
 //                                      those of the conversation that it is about: [{ id, name }]
-//   await resume(id)                   show a conversation, and ask in it what was asked while the server
-//                                      was away and the page was left
+//   await resume(id)                   show a conversation, and ask in it what the server was away for
 //   askAnew(question, scope)           the same in a conversation that begins with it, wherever the page is
 //   edit(turn, question)               ask another question in its place, about the same images
 //   again(turn)                        ask the same question again
 //   askedBefore()                      what was asked, the last first
-//   rate(turn, rating, note)
 import { api } from "../api.js";
 import { address, go } from "../router.js";
 import { session } from "../store.js";
@@ -111,17 +108,19 @@ export async function resume(id) {
   const { [id]: unsent, ...others } = kept("unsent");
   if (!unsent || thread.get().id !== id || thread.get().state !== "ready") return;
   keep("unsent", others);
+  if (thread.get().list.some((turn) => turn.id > unsent.after && turn.question === unsent.question)) return;
   ask(unsent.question, unsent.scope, unsent.images);
 }
 
-// A question that waits for the server is asked when the page is back; one that the server did not
-// take becomes the draft, if there is no other draft.
+// A question that waits for the server is asked when the page is back; one that it did not take becomes
+// the draft, where there is none.
 window.addEventListener("pagehide", () => {
   const { id, list } = thread.get();
   const unheard = list.findLast((turn) => turn.id === null && (turn.away || turn.state === "failed" || turn.state === "cut"));
   if (!unheard) return;
   const { question, scope, images } = unheard;
-  if (unheard.away) keep("unsent", { ...kept("unsent"), [id]: { question, scope, images } });
+  const after = Math.max(...list.map((turn) => turn.id)); // null is 0
+  if (unheard.away) keep("unsent", { ...kept("unsent"), [id]: { question, scope, images, after } });
   if (unheard.away || draftOf(id)) return;
   setDraft(id, unheard.question);
   keepDrafts();

@@ -1,6 +1,6 @@
-// One question with its answer, as the page has it. A turn goes
+// One question with its answer. A turn goes
 //   waiting -> streaming -> done | stopped | cut | failed
-// and keeps its text, however it ended.
+// and keeps its text.
 //
 // A turn: { id, local, key, parent, siblings, question, scope: { documents, tags }, state, text,
 // citations, leftOut, abstained, reason, reasonText, clarifying, closest, suggested, answerId, traceId, support, verdict,

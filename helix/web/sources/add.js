@@ -1,9 +1,9 @@
-// A source added in three steps: where it is; which of its files; what it is called, and how often it is synced.
+// A source added in three steps: where it is, which of its files, its name and how often it is synced.
 //
 //   <${AddSource} open=${b} kinds=${kinds} onClose=${f} onAdded=${f} />
 import { call } from "../api.js";
 import { Button, Dialog, Notice, toast } from "../components.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../html.js";
 
 const STEPS = ["Where it is", "Which files", "How often"];
 const EVERY = [[900, "every 15 minutes"], [3600, "every hour"], [86400, "every day"], [0, "when asked to"]];
@@ -14,7 +14,7 @@ export function AddSource({ open, kinds, onClose, onAdded }) {
   const [step, setStep] = useState(0);
   const [state, setState] = useState({ busy: false, error: "" });
   const head = useRef(null);
-  useEffect(() => { if (open) { setDraft(NEW); setStep(0); setState({ busy: false, error: "" }); } }, [open]);
+  useLayoutEffect(() => { if (open) { setDraft(NEW); setStep(0); setState({ busy: false, error: "" }); } }, [open]);
   useLayoutEffect(() => head.current?.focus(), [step]);
   const put = (changed) => setDraft((now) => ({ ...now, ...changed }));
   const kind = kinds.find(({ name }) => name === draft.kind) ?? kinds[0];
