@@ -99,7 +99,7 @@ function begin() {
 
 const toMain = () => document.getElementById("main").focus({ preventScroll: true });
 
-// A browser may keep that a module failed: asked for again, it has another address.
+// Browsers may keep that a module failed: asked for again, it has another address.
 const failures = {};
 function loadModule(name) {
   return import(`./${name}${failures[name] ?? ""}`).catch((error) => {

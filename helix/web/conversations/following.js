@@ -145,7 +145,7 @@ async function end({ conversation, controller, over }, turn) {
       controller.abort();
     }
   } catch {
-    // it had ended, or is not there yet
+    // it had ended, or is not there
   }
   if (turn?.id === null) { // heard() stops it; the next is not to be there first
     await Promise.race([over.catch(() => {}), new Promise((resolve) => setTimeout(resolve, 5000))]);

@@ -3,7 +3,7 @@ import { useSpaces } from "../shell/spaces.js";
 
 // The views of the page. `name` stands after #/, `label` in the navigation, with `aside` in the menu. The module of
 // that name here, or `module`, exports a component that gets { route }; `as` names the view that it is drawn as, so
-// that going from one to the other draws nothing anew; `styles` are files of styles/. `study`: only where the server
+// that going between them draws nothing anew; `styles` are files of styles/. `study`: only where the server
 // has study (HELIX_STUDY); `accounts`: only where people sign in; `known`: or where keys are asked for; `spaces`:
 // there, or where there are several.
 const PEOPLE = "../accounts/accounts.css";
