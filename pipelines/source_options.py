@@ -123,7 +123,7 @@ def _whole(address: str, kind: str) -> str:
 
 
 def checked_address(address: str, kind: str, *, here: bool) -> str:
-    """The whole address of a source of ``kind``; prints a note of a folder elsewhere.
+    """The whole address of a source of ``kind``; prints a note if its folder may be elsewhere.
 
     Another may have it where the database is a server's and the path is absolute, unless ``here``
     says that the source is of this machine alone.

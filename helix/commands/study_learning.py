@@ -66,9 +66,7 @@ def run_with_set(
     server: str | None,
     tenant: str,
 ) -> Result:
-    """``run_study`` on the study set ``number``; where there is none, the error names the command
-    that lists them.
-    """
+    """The result of ``run_study`` on a set; without one, the error says how to list them."""
     try:
         return run_study(action, server, tenant)
     except NotFound:

@@ -99,7 +99,7 @@ function begin() {
 
 const toMain = () => document.getElementById("main").focus({ preventScroll: true });
 
-// Browsers may keep that a module failed: asked for again, it has another address.
+// A failure may be cached: the next try has another address.
 const failures = {};
 function loadModule(name) {
   return import(`./${name}${failures[name] ?? ""}`).catch((error) => {

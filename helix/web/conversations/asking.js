@@ -2,7 +2,7 @@
 //
 //   ask(question, scope, images)       the turn; begins a conversation where none is open. `images` are
 //                                      those of the conversation that it is about: [{ id, name }]
-//   await resume(id)                   show a conversation, and ask in it what the server was away for
+//   await resume(id)                   show a conversation, and ask in it what waited for the server
 //   askAnew(question, scope)           the same in a conversation that begins with it, wherever the page is
 //   edit(turn, question)               ask another question in its place, about the same images
 //   again(turn)                        ask the same question again

@@ -147,7 +147,7 @@ async function end({ conversation, controller, over }, turn) {
   } catch {
     // it had ended, or is not there
   }
-  if (turn?.id === null) { // heard() stops it; the next is not to be there first
+  if (turn?.id === null) { // heard() stops it; until then the next could arrive first
     await Promise.race([over.catch(() => {}), new Promise((resolve) => setTimeout(resolve, 5000))]);
     if (thread.get().id === conversation) await refresh();
   }
