@@ -253,10 +253,22 @@ def serious(page: Page) -> list[str]:
     )
 
 
+def until(page: Page, expression: str) -> None:
+    """Wait until an expression of the page is true; fail after 20 seconds.
+
+    Playwright's `wait_for_function` evaluates a string from the page's second frame on,
+    which the page's content security policy forbids.
+    """
+    deadline = time.monotonic() + 20
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(50)
+
+
 def fits(page: Page, width: int = 360) -> bool:
     """True where the page at this width needs no horizontal scrolling; else fail."""
     page.set_viewport_size({"width": width, "height": 740})
-    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    until(page, f"document.documentElement.scrollWidth <= {width}")
     return True
 
 

@@ -9,7 +9,7 @@ import httpx
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from helix.conversations.receipts.verify_answer import verified
-from tests.browser.conftest import ask, choose, screenshots, serious
+from tests.browser.conftest import ask, choose, screenshots, serious, until
 
 REFUND = "How long do I have to request a refund?"
 _GATE = re.compile(r"nearest passage is 0\.\d+ away; the gate lets through up to 0\.")
@@ -329,9 +329,9 @@ def test_dark_light_and_phone(page: Page) -> None:
     page.screenshot(path=screenshots() / "source-dark.png")
     page.set_viewport_size({"width": 360, "height": 740})
     expect(page.locator("mark")).to_be_visible()
-    page.wait_for_function("document.documentElement.scrollWidth <= 360")
+    until(page, "document.documentElement.scrollWidth <= 360")
     page.get_by_label("Close the source").click()
-    page.wait_for_function("document.documentElement.scrollWidth <= 360")
+    until(page, "document.documentElement.scrollWidth <= 360")
     page.screenshot(path=screenshots() / "phone.png")
 
 

@@ -6,7 +6,7 @@ import httpx
 from playwright.sync_api import Page, expect
 
 from tests.browser.adversary import TOKENS
-from tests.browser.conftest import ask, fits
+from tests.browser.conftest import ask, fits, until
 
 SUBJECT = "how long do I have to request a refund?"
 
@@ -50,7 +50,7 @@ def test_a_line_of_a_megabyte(page: Page) -> None:
     expect(page.locator(".actions")).to_be_visible()
     assert len(page.locator(".as-it-is").all_text_contents()) == 50
     assert sum(map(len, page.locator(".as-it-is .unsupported").all_text_contents())) == 1_000_000
-    page.wait_for_function("document.documentElement.scrollWidth <= 1280")
+    until(page, "document.documentElement.scrollWidth <= 1280")
     _alive(page)
 
 

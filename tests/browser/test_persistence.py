@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import ask, fits, serious, watched
+from tests.browser.conftest import ask, fits, serious, until, watched
 from tests.browser.test_relevance import at, document_of, tell
 
 REFUND = "How long do I have to request a refund?"
@@ -51,7 +51,7 @@ def test_another_tenant_sees_none_of_it(page: Page) -> None:
     _answered(page)
     page.fill("#question", "A draft of mine")
     kept = "JSON.stringify({ ...localStorage, ...sessionStorage })"
-    page.wait_for_function(f"() => {kept}.includes('A draft of mine')")
+    until(page, f"() => {kept}.includes('A draft of mine')")
     assert "within 30 days" not in page.evaluate(kept)  # the server has it
     page.evaluate("import('/web/store.js').then((store) => store.chooseTenant('other'))")
     expect(page.get_by_text("Conversation not found.")).to_be_visible()
@@ -66,10 +66,10 @@ def test_what_a_key_types_is_not_written_to_the_device_and_goes_with_it(page: Pa
     page.evaluate(sign_in, "hx_" + "a" * 43)
     _answered(page)
     page.fill("#question", "A draft of mine")
-    page.wait_for_function("() => JSON.stringify(sessionStorage).includes('A draft of mine')")
+    until(page, "() => JSON.stringify(sessionStorage).includes('A draft of mine')")
     assert "A draft of mine" not in page.evaluate("JSON.stringify(localStorage)")
     page.evaluate(sign_in, "")
-    page.wait_for_function("() => !JSON.stringify(sessionStorage).includes('A draft of mine')")
+    until(page, "() => !JSON.stringify(sessionStorage).includes('A draft of mine')")
     expect(page.locator("#question")).not_to_have_value("A draft of mine")
 
 
@@ -170,7 +170,7 @@ def test_the_box_covers_no_text(page: Page, site: str) -> None:
     page.evaluate("scrollTo(0, 900)")
     page.keyboard.press("Escape")
     expect(page.locator(".panel")).to_have_count(0)
-    page.wait_for_function("history.state === null")
+    until(page, "history.state === null")
     assert page.evaluate("scrollY") == 900  # Back would put it to where it was
     for width, height in ((1280, 860), (360, 740)):
         page.set_viewport_size({"width": width, "height": height})

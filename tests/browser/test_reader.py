@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from tests.browser.conftest import ask, fits, screenshots, serious, serving, watched
+from tests.browser.conftest import ask, fits, screenshots, serious, serving, until, watched
 from tests.support.printed_pages import HEIGHT, WIDTH, drawn, put
 from tests.support.sample_documents import Bullet, Heading, Slide, Table, docx, pptx, xlsx
 from tests.support.service_process import run
@@ -186,7 +186,7 @@ def test_pages_come_as_they_are_reached(page: Page, shelf: str) -> None:
     expect(page.get_by_role("figure", name="Page 101 ").locator("img")).to_be_in_viewport()
     # the others are empty places of the right size
     expect(page.locator(".sheets .leaf")).to_have_count(PAGES)
-    page.wait_for_function("document.querySelectorAll('.sheet').length < 12")
+    until(page, "document.querySelectorAll('.sheet').length < 12")
     page.get_by_label("Back to the marked passage").click()
     expect(page.locator(".box.quote").first).to_be_in_viewport()
     page.get_by_label("Zoom in").click()
