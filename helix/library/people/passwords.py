@@ -38,7 +38,7 @@ def person_of_password(connection: Connected, email: str, password: str) -> int 
     row = connection.execute(sql.HASH_OF, (email.strip().lower(),)).fetchone()
     person_id, stored = row or (None, None)
     try:
-        _hasher().verify(stored or _nobodys(), password[: LONGEST + 1])
+        _hasher().verify(stored or _nobodys(_hasher()), password[: LONGEST + 1])
     except Argon2Error:
         return None
     if person_id is None or stored is None:
@@ -66,6 +66,6 @@ def _hasher() -> PasswordHasher:
 
 
 @cache
-def _nobodys() -> str:
+def _nobodys(hasher: PasswordHasher) -> str:
     """A hash that is compared with where there is none."""
-    return _hasher().hash("nobody's password")
+    return hasher.hash("nobody's password")
