@@ -32,5 +32,5 @@ def test_it_tells_how_far_it_is(tmp_path: Path) -> None:
         )  # fmt: skip
     lines = told.read_text().splitlines()
     assert done.returncode == 0, lines
-    assert lines[0] == f"Installing into {venv}: 480 MB or more, a minute or two"
+    assert lines[0] == f"Installing into {venv}: 530 MB or more, a minute or two"
     assert "MB so far," in lines[1] and lines[-1].startswith("Installed in ")

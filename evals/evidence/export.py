@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helix.evidence.dense import in_integers
 from helix.evidence.words import Floats
 
-_LARGEST = 127
 _ATTENTION = ("query", "key", "value")
 
 
@@ -26,19 +26,13 @@ def write_weights(state: Mapping[str, Floats], vocabulary: str, file: Path) -> N
         "unit": state["unit.weight"][0], "unit_bias": state["unit.bias"][0],
         **_norm("first", state, f"{embeddings}.LayerNorm"),
     }  # fmt: skip
-    words, arrays["words_scale"] = small(state[f"{embeddings}.word_embeddings.weight"].T)
+    words, arrays["words_scale"] = in_integers(state[f"{embeddings}.word_embeddings.weight"].T)
     arrays["words"] = np.ascontiguousarray(words.T)
     layers = 1 + max(int(name.split(".")[3]) for name in state if ".encoder.layer." in name)
     arrays["layers"] = np.array(layers)
     for number in range(layers):
         arrays |= _layer(f"layer{number}", state, f"bert.encoder.layer.{number}")
     np.savez_compressed(file, allow_pickle=False, **arrays)
-
-
-def small(weights: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """Weights as whole numbers from -127 to 127, and the scale of each column."""
-    scale = np.maximum(np.abs(weights).max(axis=0), 1e-12) / _LARGEST
-    return np.round(weights / scale).astype(np.int8), scale.astype(np.float32)
 
 
 def _layer(name: str, state: Mapping[str, Floats], of: str) -> dict[str, NDArray[Any]]:
@@ -59,7 +53,7 @@ def _layer(name: str, state: Mapping[str, Floats], of: str) -> dict[str, NDArray
 
 
 def _dense(name: str, weights: Floats, bias: Floats) -> dict[str, NDArray[Any]]:
-    whole, scale = small(weights.T)
+    whole, scale = in_integers(weights.T)
     return {name: whole, f"{name}_scale": scale, f"{name}_bias": bias}
 
 

@@ -106,7 +106,7 @@ class StatementReader:
     def doubt(self, statement: Ids, headings: Ids, sentences: Sequence[Ids]) -> Doubt:
         """The doubt that ``sentences``, those that are ``closest`` in order, leave in a statement.
 
-        Some 40 ms of a processor, once for the same tokens.
+        Some 20 ms of a processor, once for the same tokens.
         """
         start, end = self._transformer.start, self._transformer.end
         said = statement[:MOST_STATEMENT]

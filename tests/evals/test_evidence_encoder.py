@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 from evals.evidence.asked import Asked, is_kept_out
-from evals.evidence.export import small
 from evals.evidence.lessons import Lesson, Lessons
 from evals.evidence.manuals import questions_of
 from helix.evidence.encoder import MOST_QUESTION, MOST_UNIT, evidence_encoder
@@ -83,10 +79,3 @@ def test_the_words_of_an_answer_are_marked() -> None:
 
 def test_a_fixed_share_of_documents_is_kept_out() -> None:
     assert 60 < sum(is_kept_out(f"document {n}") for n in range(1000)) < 180
-
-
-def test_whole_numbers_are_within_half_a_step_of_the_weights() -> None:
-    weights = np.random.default_rng(5).normal(0, 0.1, (40, 7)).astype(np.float32)
-    whole, scale = small(weights)
-    assert whole.dtype == np.int8
-    assert np.abs(whole * scale - weights) == pytest.approx(0, abs=float(scale.max()) / 2 + 1e-6)
