@@ -40,7 +40,7 @@ def test_outputs_are_those_of_the_integers_exactly() -> None:
 
 def test_a_layer_is_near_that_of_32_bit_numbers() -> None:
     weights, bias = numbers(INPUTS, OUTPUTS, spread=0.1), numbers(OUTPUTS)
-    rows = numbers(2, 5, INPUTS) * np.float32([[[1.0]], [[1000.0]]])
+    rows = numbers(2, 5, INPUTS) * np.array([[[1.0]], [[1000.0]]], dtype=np.float32)
     layer = Dense(*in_integers(weights), bias)
     exact = rows @ weights + bias
     for made, wanted in zip(layer(rows), exact, strict=True):
