@@ -100,6 +100,17 @@ def test_one_line_names_the_variable(
     assert "\n" not in told and "hunter2" not in told
 
 
+def test_a_missing_variable_that_is_set_under_another_name_is_told(
+    environment: pytest.MonkeyPatch,
+) -> None:
+    environment.delenv("DATABASE_URL")
+    environment.setenv("helix_database_url", "embedded:/secret")
+    told = "DATABASE_URL is not set (HELIX_DATABASE_URL is no setting): set it to postgresql://"
+    with pytest.raises(SettingsError, match=f"^{re.escape(told)}") as caught:
+        load_settings()
+    assert "secret" not in str(caught.value)
+
+
 def test_lists_are_split_and_checked(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("HELIX_ALLOW_HOSTS", "Wiki.Example, [::1]")
     environment.setenv("HELIX_CORS_ORIGINS", "https://a.example , *")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.dense import in_integers
+from helix.evidence.dense import quantize
 from helix.evidence.words import Floats
 
 _ATTENTION = ("query", "key", "value")
@@ -26,7 +26,7 @@ def write_weights(state: Mapping[str, Floats], vocabulary: str, file: Path) -> N
         "unit": state["unit.weight"][0], "unit_bias": state["unit.bias"][0],
         **_norm("first", state, f"{embeddings}.LayerNorm"),
     }  # fmt: skip
-    words, arrays["words_scale"] = in_integers(state[f"{embeddings}.word_embeddings.weight"].T)
+    words, arrays["words_scale"] = quantize(state[f"{embeddings}.word_embeddings.weight"].T)
     arrays["words"] = np.ascontiguousarray(words.T)
     layers = 1 + max(int(name.split(".")[3]) for name in state if ".encoder.layer." in name)
     arrays["layers"] = np.array(layers)
@@ -53,7 +53,7 @@ def _layer(name: str, state: Mapping[str, Floats], of: str) -> dict[str, NDArray
 
 
 def _dense(name: str, weights: Floats, bias: Floats) -> dict[str, NDArray[Any]]:
-    whole, scale = in_integers(weights.T)
+    whole, scale = quantize(weights.T)
     return {name: whole, f"{name}_scale": scale, f"{name}_bias": bias}
 
 

@@ -132,7 +132,7 @@ class Model:
     ) -> Floats:  # fmt: skip
         """Probability that each of ``units``, all of ``passages``, answers ``question``: 0 to 1.
 
-        About 10 ms of a processor for 60 units by features alone, 200 ms more with an ``encoder``;
+        About 10 ms of a processor for 60 units by features alone, 100 ms more with an ``encoder``;
         0 for each where the question has no word.
         """
         if not units or not words_of(question):

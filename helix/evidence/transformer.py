@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from helix.evidence.dense import Dense, in_integers
+from helix.evidence.dense import Dense, quantize
 from helix.evidence.words import Floats
 
 HEADS = 12
@@ -151,7 +151,7 @@ def _dense(arrays: Arrays, own: Arrays, name: str) -> Dense:
     if f"{name}_down" not in own:
         return Dense(weights, scales, bias)
     up, down = (own[f"{name}_{part}"].astype(np.float32) for part in ("up", "down"))
-    return Dense(*in_integers(weights * scales + (up @ down).T), bias)
+    return Dense(*quantize(weights * scales + (up @ down).T), bias)
 
 
 def _scale(arrays: Arrays, own: Arrays, name: str) -> _Scale:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -18,11 +19,17 @@ def _line(variable: str, problem: str) -> str:
     return f"{variable} {problem}: {HOW.get(variable, 'see docs/settings.md')}"
 
 
-def _first_problem(error: ValidationError) -> str:
-    """The first problem as one line; the rejected value is left out, for it may be a secret."""
+def _first_problem(error: ValidationError, told: Mapping[str, str]) -> str:
+    """The first problem as one line; the rejected value is left out, for it may be a secret.
+
+    Most settings begin with HELIX_, so one that is missing may be set (``told``) under that name.
+    """
     first = error.errors(include_input=False, include_url=False)[0]
     variable = str(first["loc"][0]).upper() if first["loc"] else "settings"
-    return _line(variable, "is not set" if first["type"] == "missing" else "is malformed")
+    if first["type"] != "missing":
+        return _line(variable, "is malformed")
+    other = f"HELIX_{variable}"
+    return _line(variable, f"is not set ({other} is no setting)" if other in told else "is not set")
 
 
 Read = TypeVar("Read", ClientSettings, ModelFolder, Settings)
@@ -67,4 +74,4 @@ def _read(kind: type[Read], overrides: dict[str, object]) -> Read:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_first_problem(error)) from None
+        raise SettingsError(_first_problem(error, told)) from None

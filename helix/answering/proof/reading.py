@@ -88,7 +88,7 @@ class Comparison:
 def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     """The reading of ``claim`` in ``passages``; exact checks come first and outweigh the encoder.
 
-    Some 30 ms of a processor where none of them decides.
+    Some 20 ms of a processor where none of them decides.
     """
     if problem := missing(claim, passages):
         return Reading((), None, problem)
