@@ -279,6 +279,24 @@ def test_by_keyboard_alone(page: Page) -> None:
     expect(page.locator(".row.open").get_by_label(re.compile("Rename"))).to_be_focused()
 
 
+_F2 = """async (link) => {
+    link.focus();
+    link.dispatchEvent(new KeyboardEvent("keydown", { key: "F2", bubbles: true }));
+    for (let n = 0; n < 9; n++) await null; // drawn, and not yet painted
+    return document.activeElement.id;
+}"""
+
+
+def test_a_name_is_typed_at_once_and_saved_by_leaving_it(page: Page) -> None:
+    answered(page)
+    link = page.locator(".row.open .row-link")
+    assert link.evaluate(_F2) == "conversation-name"
+    page.keyboard.type("Refunds")
+    page.locator("#question").click()
+    expect(link).to_have_text("Refunds")
+    expect(page.locator("#question")).to_be_focused()
+
+
 def test_on_a_phone_the_list_folds_above_the_thread(browser: Browser, site: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark")
     context.set_default_timeout(20_000)

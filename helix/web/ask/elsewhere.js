@@ -1,9 +1,6 @@
 // An answer as people use it elsewhere: Markdown, rich text with links, bibliography lines, Word, a
 // signed copy, print.
 //
-//   asMarkdown(turn)                         the question, the answer with linked markers, its sources
-//   asRichText(turn)                         the same as HTML, from the answer as it is drawn
-//   await bibliography(turn, "apa")          a line for each source; "bibtex": an entry for each
 //   <${Elsewhere} turn=${turn} open=${b} onClose=${f} />      the dialog that offers them
 import { api } from "../api.js";
 import { Button, Dialog, copyText, toast } from "../components.js";
@@ -63,7 +60,7 @@ function linksOf(turn) {
   return found;
 }
 
-export function asMarkdown(turn) {
+function asMarkdown(turn) {
   const links = linksOf(turn);
   const text = turn.text.replace(/\[(\d+)\]/g, (marker, n) => (links.has(Number(n)) ? `[\\[${n}\\]](${links.get(Number(n))})` : marker));
   const sources = turn.citations.flatMap((citation) => quotesOf(turn, citation).map((passage) => {
@@ -77,7 +74,7 @@ export function asMarkdown(turn) {
 const escaped = (text) => text.replace(/[[\]\\]/g, "\\$&");
 
 // What stands on the page, with its chips as links and nothing that only the page can do.
-export function asRichText(turn) {
+function asRichText(turn) {
   const links = linksOf(turn);
   const body = document.querySelector(`#turn-${turn.local} .prose`)?.cloneNode(true) ?? element("p", turn.text);
   for (const chip of body.querySelectorAll("button.chip")) chip.replaceWith(linked(`[${chip.dataset.n}]`, links.get(Number(chip.dataset.n))));
@@ -118,7 +115,7 @@ async function copyRichText(turn) {
   }
 }
 
-export async function bibliography(turn, style) {
+async function bibliography(turn, style) {
   const ids = [...new Set(turn.citations.filter(isOfDocument).map((one) => one.document_id))];
   const documents = await Promise.all(ids.map((id) => api.document(id, { text: false })));
   const entries = documents.map((one) => ({

@@ -6,7 +6,7 @@
 //   hidePreview()
 //   <${Preview} onOpen=${(passage, chip) => …} />           once a view
 import { Icon } from "../components.js";
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../html.js";
 import { createStore, useStore } from "../store.js";
 import { shortened } from "../text.js";
 import { isOfTool } from "./cited.js";
@@ -90,7 +90,7 @@ export function Preview({ onOpen }) {
 
 // Escape, a press elsewhere and scrolling put it away.
 function useClosing(chip, element) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!chip) return undefined;
     const onKey = (event) => {
       if (event.key !== "Escape") return;

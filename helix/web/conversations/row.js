@@ -5,7 +5,7 @@ import { useSharing } from "../accounts/sharing/use-sharing.js";
 import { api } from "../api.js";
 import { IconButton, toast } from "../components.js";
 import { fileName, handOut } from "../file.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../html.js";
 import { address } from "../router.js";
 import { rename } from "./list.js";
 
@@ -14,10 +14,9 @@ export function Row({ one, isOpen, onRemove }) {
   const link = useRef(null);
   const name = one.title || "Untitled";
   const sharing = useSharing({ conversation: one.id, name });
-  const done = () => {
-    setNaming(false);
-    requestAnimationFrame(() => link.current?.focus());
-  };
+  const done = () => setNaming(false);
+  // once it is named, the focus comes back, unless it has gone elsewhere
+  useLayoutEffect(() => naming && (() => document.activeElement === document.body && link.current?.focus()), [naming]);
   const onKeyDown = (event) => {
     const act = { F2: () => setNaming(true), Delete: onRemove }[event.key];
     if (!act || event.target !== link.current) return;
@@ -40,7 +39,7 @@ export function Row({ one, isOpen, onRemove }) {
 function Naming({ one, onDone }) {
   const field = useRef(null);
   const over = useRef(false); // leaving the field saves too, but once
-  useEffect(() => field.current.select(), []);
+  useLayoutEffect(() => field.current.select(), []); // before the next key
   const submit = async (event) => {
     event.preventDefault();
     if (over.current) return;

@@ -147,7 +147,7 @@ function reveal(local, then = () => {}) {
 
 // Escape stops from anywhere, but where it closes something first.
 function useEscape(running) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
       if (panels.get().panel) closePanel();

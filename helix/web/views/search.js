@@ -1,6 +1,6 @@
 // #/search?q=&tag=&kind=&when=&from=&to=: passages as one types, what was hit marked; each opens in the
 // reader at its sentence.
-import { Button, Icon, Notice, Spinner, useDelayed } from "../components.js";
+import { Button, Notice, Spinner, useDelayed } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { WHENS, timesOf } from "../library/filters.js";
 import { library } from "../library/library-api.js";

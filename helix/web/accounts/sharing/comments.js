@@ -2,7 +2,7 @@
 //
 //   <${Comments} share=${id} message=${id} list=${comments} onChanged=${async () => …} />
 import { Button, announce, toast } from "../../components.js";
-import { html, useEffect, useRef, useState } from "../../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { request } from "../requests.js";
 
 const LONGEST = 4000;
@@ -53,7 +53,7 @@ export function Comments({ share, message, list, onChanged }) {
 function Box({ label, text = "", send, onSend, onLeave }) {
   const [error, setError] = useState("");
   const field = useRef(null);
-  useEffect(() => { field.current.focus(); }, []);
+  useLayoutEffect(() => { field.current.focus(); }, []);
   const submit = async (event) => {
     event.preventDefault();
     const written = field.current.value.trim();
