@@ -69,12 +69,17 @@ def share_of(text: str) -> float:
 
 def is_held(document: str) -> bool:
     """True if a document belongs to the half that nothing is fitted on."""
-    return share_of(f"half of {document.casefold().replace('_', ' ')}") < 0.5
+    return share_of(f"half of {_whole(document)}") < 0.5
 
 
 def is_kept_out(document: str) -> bool:
     """True for documents that the encoder never learns from: it is measured on them."""
-    return share_of(f"kept out {document.casefold().replace('_', ' ')}") < _KEPT_OUT
+    return share_of(f"kept out {_whole(document)}") < _KEPT_OUT
+
+
+def _whole(document: str) -> str:
+    """The name without case, and without the part of it behind a line break."""
+    return document.partition("\n")[0].casefold().replace("_", " ")
 
 
 def asked_of(name: str, data: Path, held: bool) -> list[Asked]:
@@ -299,7 +304,7 @@ def _manuals(_: Path) -> _Set:
         sys.exit(f"{_MANUALS / FILE} is missing: python -m evals.evidence.manuals {_MANUALS}")
     for line in (_MANUALS / FILE).read_text("utf-8").splitlines():
         one = json.loads(line)
-        document = f"{one['package']} {one['question']}"
+        document = f"{one['package']}\n{one['question']}"
         gold = len(passages), 0, min(_FIRST, len(one["answer"]))
         entries.append(_Entry(one["question"], document, (gold,)))
         for start, end in _pieces(one["answer"]):

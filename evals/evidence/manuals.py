@@ -1,8 +1,10 @@
 """``python -m evals.evidence.manuals DIR``: questions that manuals ask and answer themselves.
 
 A heading that ends with a question mark is a question, what stands under it its answer. The
-manuals are those of ``manuals.json``, packages of Debian's main section by name and version (each
-has its licence in its ``copyright`` file). None of them is a document of ``evals.natural``.
+manuals are those of ``manuals.json``, the version of each package of Debian's main section (each
+has its licence in its ``copyright`` file): those that have a file of questions and answers, are
+smaller than 12 MB and ask five questions or more, in English. None of them is a document of
+``evals.natural``.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
+from itertools import islice
 from pathlib import Path
 
 from evals.natural.documents import DocumentError, from_debian
+from helix.language.identification import ENGLISH, told_language
 
 LISTED = Path(__file__).with_name("manuals.json")
 FILE = "manuals.jsonl"
@@ -25,10 +30,18 @@ FILE = "manuals.jsonl"
 _LARGEST = 3_000_000  # bytes of a file that is read
 _FEWEST_OF_QUESTION, _FEWEST_OF_ANSWER = 4, 8  # words
 _MOST_OF_ANSWER = 4000  # characters
+_MOST_OF_PACKAGE = 300  # questions
+_AT_ONCE = 8  # packages that are fetched
 _ENDINGS = {".html", ".htm", ".txt", ".rst", ".md", ".pod", ""}
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "dt")
 _BLOCKS = {*_HEADINGS, "p", "div", "li", "tr", "pre", "dd", "table", "ul", "ol", "dl", "blockquote"}
-_NUMBER = re.compile(r"(?:\(?[A-Z]?\d+[.)][\d.)]*\s+|Q\d*[:.)]\s+|Question:\s+|\d+(?:\.\d+)*\s+)")
+_NUMBER = re.compile(
+    r"\A(?:Q(?:uestion)?(?:[ .:#]*\d[\d.]*[a-z]?)?[.:)]*\s+"
+    r"|[(\[]?[A-Z]?\d+(?:\.\d+)*[a-z]?[)\].:]*\s+)(?=\S)"
+)
+_ASKS = re.compile(r"\A(?!.*\?[\w-]).*\?[ ¶#]*\Z", re.DOTALL)  # not "command ?option?"
+_ANSWER = re.compile(r"\AA(?:nswer)?(?:[ .:#]*\d[\d.]*)?[.:)]\s+")
+_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:Q(?:uestion)?|A(?:nswer)?)\s?\d*[:.)] )")
 _POD = re.compile(r"=head\d (.*)", re.DOTALL)
 _POD_MARK = re.compile(r"[BCFILSX]<+\s*(.*?)\s*>+")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{3,}\s*")
@@ -78,7 +91,7 @@ def _of_page(text: str) -> list[Block]:
 def _of_text(text: str) -> list[Block]:
     """The blocks of plain text, Markdown, reStructuredText or Perl's POD."""
     found: list[Block] = []
-    for paragraph in re.split(r"\n\s*\n", text):
+    for paragraph in _PARAGRAPH.split(text):
         lines = paragraph.strip("\n").split("\n")
         if match := _POD.match(paragraph.strip("\n")):
             found.append((True, " ".join(match[1].split())))
@@ -87,7 +100,7 @@ def _of_text(text: str) -> list[Block]:
         elif lines[0].startswith("#"):
             found += [(True, lines[0].lstrip("# ")), (False, "\n".join(lines[1:]))]
         elif not lines[0].startswith("="):
-            found.append((False, "\n".join(lines)))
+            found.append((False, "\n".join(lines).strip()))
     return found
 
 
@@ -95,14 +108,14 @@ def answered(blocks: list[Block]) -> Iterator[tuple[str, str]]:
     """Each heading that asks, with the text up to the next heading."""
     question, answer = "", list[str]()
     for is_heading, text in [*blocks, (True, "")]:
-        asks = text.rstrip(" ¶#").endswith("?") and bool(is_heading or _NUMBER.match(text))
+        asks = _ASKS.search(text) is not None and bool(is_heading or _NUMBER.match(text))
         if not is_heading and not asks:
             answer.append(text)
             continue
-        said = "\n\n".join(answer)[:_MOST_OF_ANSWER]
+        said = _ANSWER.sub("", "\n\n".join(answer).strip())[:_MOST_OF_ANSWER]
         if question and len(said.split()) >= _FEWEST_OF_ANSWER:
             yield question, said
-        question = _NUMBER.sub("", text.rstrip(" ¶#"), count=1) if asks else ""
+        question = _NUMBER.sub("", " ".join(text.rstrip(" ¶#").split())) if asks else ""
         question = question if len(question.split()) >= _FEWEST_OF_QUESTION else ""
         answer = []
 
@@ -117,16 +130,25 @@ def _read(file: Path) -> str | None:
 
 
 def questions_of(root: Path, package: str) -> Iterator[dict[str, str]]:
-    """The questions of the files below ``root``, in the order of their names."""
+    """The questions in English of the files below ``root``, in the order of their names."""
     for file in sorted(root.rglob("*")):
         if text := _read(file):
             is_page = "<html" in text[:500].lower()
             for question, answer in answered(_of_page(text) if is_page else _of_text(text)):
                 marked = [_POD_MARK.sub(r"\1", one) for one in (question, answer)]
                 question, answer = marked if "=head" in text else (question, answer)
-                yield {
-                    "package": package, "file": file.name, "question": question, "answer": answer,
-                }  # fmt: skip
+                if told_language(f"{question}\n{answer}") in (None, ENGLISH):
+                    yield {
+                        "package": package, "file": file.name,
+                        "question": question, "answer": answer,
+                    }  # fmt: skip
+
+
+def _asked_in(pinned: tuple[str, str]) -> list[dict[str, str]]:
+    """The first questions of a package by name and version."""
+    with tempfile.TemporaryDirectory() as place:
+        root = from_debian(*pinned, Path(place))
+        return list(islice(questions_of(root, pinned[0]), _MOST_OF_PACKAGE))
 
 
 def fetch(folder: Path) -> int:
@@ -137,10 +159,9 @@ def fetch(folder: Path) -> int:
     """
     folder.mkdir(parents=True, exist_ok=True)
     found: dict[str, dict[str, str]] = {}
-    for one in json.loads(LISTED.read_text()):
-        with tempfile.TemporaryDirectory() as place:
-            root = from_debian(one["package"], one["version"], Path(place))
-            for row in questions_of(root, one["package"]):
+    with ProcessPoolExecutor(_AT_ONCE) as processes:
+        for rows in processes.map(_asked_in, json.loads(LISTED.read_text()).items()):
+            for row in rows:
                 found.setdefault(row["question"].casefold(), row)
     lines = [json.dumps(row, ensure_ascii=False) for row in found.values()]
     (folder / FILE).write_text("\n".join(lines), "utf-8")

@@ -288,7 +288,9 @@ def main() -> None:
     learned = lessons(options.data, options.steps * _CLAIMS)
     print({name: len(all_) for name, all_ in learned.items()}, flush=True)
     reader = trained(base, learned, options.steps)
-    np.savez_compressed(options.out, allow_pickle=False, **adapters_of(reader))
+    with np.load(WEIGHTS, allow_pickle=False) as arrays:  # until evals.evidence.fit_statements
+        fitted = {name: arrays[name] for name in ("joint", "bar")}
+    np.savez_compressed(options.out, allow_pickle=False, **fitted, **adapters_of(reader))
 
 
 if __name__ == "__main__":

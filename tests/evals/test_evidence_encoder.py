@@ -37,6 +37,35 @@ def test_headings_that_ask_are_questions_with_what_stands_under_them(tmp_path: P
     assert "vinegar" in second["answer"] and "Many people" not in second["answer"]
 
 
+TEXT = """Q 2.1b How long does it boil after 30 seconds?
+A: It boils until the lever on the side clicks.
+
+kettle ?option? ?argument?
+--------------------------
+
+The command has two arguments, and neither of them is needed.
+
+3. Warum kocht das Wasser nicht?
+
+Weil der Deckel offen ist, und weil der Kessel dann nicht weiter heizt.
+"""
+
+
+def test_of_texts_the_numbers_go_and_synopses_and_other_languages_ask_nothing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "FAQ").write_text(TEXT)
+    (only,) = questions_of(tmp_path, "kettles")
+    assert only["question"] == "How long does it boil after 30 seconds?"
+    assert only["answer"] == "It boils until the lever on the side clicks."
+
+
+def test_the_questions_of_a_package_are_all_on_one_side() -> None:
+    names = [f"package-{number}" for number in range(40)]
+    sides = [{is_kept_out(f"{name}\n{question}") for question in "abc"} for name in names]
+    assert all(len(side) == 1 for side in sides) and {True, False} == set.union(*sides)
+
+
 def asked(question: str, right: str) -> Asked:
     passages = (Passage(f"{right} " + "The lid is made of steel. " * 40, "Kettles"), Passage("No."))
     units = tuple(units_of(passages))
