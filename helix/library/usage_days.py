@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -29,12 +31,23 @@ Row = dict[str, Any]
 
 
 class WaitingUsage:
-    """The usage that is not written yet; ``on_added`` is called when there is some."""
+    """The usage that is not written yet; ``on_added`` is called when there is some.
+
+    A reader that adds it to what is stored reads both while nothing is written: after ``settled``,
+    and again where ``writes`` is another number then, or a part would count twice or not at all.
+    """
 
     def __init__(self, on_added: Callable[[], None]) -> None:
         self._on_added = on_added
         self._waiting: dict[UsageKey, Counter[str]] = {}
         self._writing: dict[UsageKey, Counter[str]] = {}
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self.writes = 0
+
+    async def settled(self) -> None:
+        """Wait until nothing is being written."""
+        await self._settled.wait()
 
     def add(self, key: UsageKey, counts: Counter[str]) -> None:
         """Add ``counts`` to those of ``key``."""
@@ -55,20 +68,22 @@ class WaitingUsage:
                         found.update({f"{name}_day": count for name, count in used.items()})
         return dict(found)
 
-    def drain(self) -> dict[UsageKey, Counter[str]]:
-        """Hand out all that waits; it counts as being written until ``written`` or ``requeue``."""
+    @contextmanager
+    def writing(self) -> Iterator[dict[UsageKey, Counter[str]]]:
+        """Hand out all that waits, to be written in the block; it waits again where that fails."""
         self._writing, self._waiting = self._waiting, {}
-        return self._writing
-
-    def written(self) -> None:
-        """Forget what ``drain`` returned: the database has it."""
-        self._writing = {}
-
-    def requeue(self) -> None:
-        """Queue again what ``drain`` returned and the caller could not write."""
-        later, self._waiting, self._writing = self._waiting, self._writing, {}
-        for key, counts in later.items():
-            self.add(key, counts)
+        self.writes += 1
+        self._settled.clear()
+        try:
+            yield self._writing
+        except BaseException:
+            later, self._waiting = self._waiting, self._writing
+            for key, counts in later.items():
+                self.add(key, counts)
+            raise
+        finally:
+            self._writing = {}
+            self._settled.set()
 
 
 def _is_of(payer: Payer, holder: Payer) -> bool:

@@ -148,16 +148,22 @@ class Allowance:
         """
         if self._limits:
             day = today()
-            taking = asyncio.create_task(asyncio.to_thread(self._take, day, self._waits(day)))
-            try:
-                await asyncio.shield(taking)
-            except asyncio.CancelledError:  # the thread counts it all the same
-                taking.add_done_callback(partial(self._undo, day))
-                raise
+            while not await self._taken(day):  # usage was written while it was read
+                continue
             self.meter.reserve(day)
 
-    def _undo(self, day: date, taken: asyncio.Task[None]) -> None:
-        if not taken.cancelled() and taken.exception() is None:
+    async def _taken(self, day: date) -> bool:
+        await self._waiting.settled()
+        writes, waits = self._waiting.writes, self._waits(day)
+        taking = asyncio.create_task(asyncio.to_thread(self._take, day, waits, writes))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:  # the thread counts it all the same
+            taking.add_done_callback(partial(self._undo, day))
+            raise
+
+    def _undo(self, day: date, taken: asyncio.Task[bool]) -> None:
+        if not taken.cancelled() and taken.exception() is None and taken.result():
             self.meter.reserve(day)
             self.meter.release()
 
@@ -168,17 +174,12 @@ class Allowance:
     async def held(self) -> list[Held]:
         """The limits, each with what was used of it."""
         day = today()
-        waits = self._waits(day)
-
-        def read() -> list[Held]:
-            with self._store.connection() as connection:
-                return [
-                    each
-                    for row, more in zip(self._limits, waits, strict=True)
-                    for each in _held(connection, self._payer(row), UsageLimits.of(row), day, more)
-                ]
-
-        return await asyncio.to_thread(read)
+        while True:
+            await self._waiting.settled()
+            writes, waits = self._waiting.writes, self._waits(day)
+            held = await asyncio.to_thread(self._held, day, waits)
+            if self._waiting.writes == writes:
+                return held
 
     def _waits(self, day: date) -> list[dict[str, int]]:
         return [self._waiting.of(self._payer(row), day) for row in self._limits]
@@ -190,16 +191,30 @@ class Allowance:
             return Payer(payer.tenant, None, payer.key_id)
         return Payer(payer.tenant, payer.person_id, None)
 
-    def _take(self, day: date, waits: Sequence[Mapping[str, int]]) -> None:
-        of = [self._payer(row) for row in self._limits]
+    def _held(self, day: date, waits: Sequence[Mapping[str, int]]) -> list[Held]:
+        with self._store.connection() as connection:
+            return list(self._each(connection, day, waits))
+
+    def _each(
+        self, connection: Connected, day: date, waits: Sequence[Mapping[str, int]]
+    ) -> Iterator[Held]:
+        for row, more in zip(self._limits, waits, strict=True):
+            yield from _held(connection, self._payer(row), UsageLimits.of(row), day, more)
+
+    def _take(self, day: date, waits: Sequence[Mapping[str, int]], writes: int) -> bool:
+        """Count one question; False: nothing was counted, for usage was written meanwhile."""
+        of = {repr(self._payer(row)) for row in self._limits}
         with self._store.connection() as connection, connection.transaction():
-            for payer in sorted(of, key=repr):  # in one order, or two requests could deadlock
-                connection.execute(sql.LOCK, {"holder": repr(payer)})
-            for payer, row, more in zip(of, self._limits, waits, strict=True):
-                for each in _held(connection, payer, UsageLimits.of(row), day, more):
-                    _check(each)
+            for holder in sorted(of):  # in one order, or two requests could deadlock
+                connection.execute(sql.LOCK, {"holder": holder})
+            held = list(self._each(connection, day, waits))
+            if self._waiting.writes != writes:
+                return False
+            for each in held:
+                _check(each)
             reserved = UsageKey(self.meter.payer, day, None, "")
             connection.execute(sql.ADD, values_of(reserved, Counter(questions=1)))
+        return True
 
 
 def _held(

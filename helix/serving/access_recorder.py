@@ -85,21 +85,22 @@ class AccessRecorder:
 
     async def _write(self, store: LibraryStore) -> bool:
         events, uses, counts = self.audit.drain(), self._key_uses.drain(), self.usage.drain()
-        sessions, used = self._session_uses.drain(), self.used.drain()
-        if not (events or uses or counts or sessions or used):
-            return True
+        sessions = self._session_uses.drain()
         try:
-            totals = await asyncio.to_thread(_store, store, events, uses, sessions, counts, used)
+            with self.used.writing() as used:
+                if not (events or uses or counts or sessions or used):
+                    return True
+                totals = await asyncio.to_thread(
+                    _store, store, events, uses, sessions, counts, used
+                )
         except HelixError as error:
             self.audit.requeue(events)
             self._key_uses.requeue(uses)
             self._session_uses.requeue(sessions)
             self.usage.requeue(counts)
-            self.used.requeue()
             loss = f"; {len(events)} events are lost" if self._ended.is_set() else ""
             _logger.warning("the audit log was not written: %s%s", error, loss)
             return False
-        self.used.written()
         for account, total in totals.items():
             self.usage.learn(account, total)
         return True

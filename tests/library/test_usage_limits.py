@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
 
 from helix.errors import BadRequest, NotFound
+from helix.library.access import LibraryStore
 from helix.library.keys import create_key
 from helix.library.people.members import set_role
 from helix.library.people.persons import add_person
@@ -91,13 +93,59 @@ async def test_a_reserved_question_is_given_back_or_asked(database_url: str) -> 
             assert refused.value.status_code == 429
             second.give_back()  # it had nothing
             first.give_back()
-            store_usage(connection, waiting.drain())
-            waiting.written()
+            with waiting.writing() as used:
+                store_usage(connection, used)
             await second.take()
             second.meter.about(0, "m", lambda _: False)
             second.meter.question()
             second.give_back()  # it was asked, and stays counted
-            assert waiting.drain() == {
-                UsageKey(payer, today(), None, ""): Counter(questions=-1),
-                UsageKey(payer, today(), 0, "m"): Counter(questions=1),
-            }  # fmt: skip
+            with waiting.writing() as used:
+                assert used == {
+                    UsageKey(payer, today(), None, ""): Counter(questions=-1),
+                    UsageKey(payer, today(), 0, "m"): Counter(questions=1),
+                }  # fmt: skip
+
+
+class _WritingStore:
+    """A store that writes all usage that waits before it hands out the first connection."""
+
+    def __init__(self, store: LibraryStore, waiting: WaitingUsage) -> None:
+        self._store, self._waiting = store, waiting
+        self._written = False
+
+    def connection(self) -> Any:
+        if not self._written:
+            self._written = True
+            with self._waiting.writing() as used, self._store.connection() as connection:
+                store_usage(connection, used)
+        return self._store.connection()
+
+
+async def test_usage_written_while_it_is_read_counts_once(database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        key, _ = create_key(connection, "acme")
+        payer, waiting = Payer("acme", None, key), WaitingUsage(lambda: None)
+        set_limits(connection, Holder("acme", None, key), UsageLimits(tokens_day=100))
+        async with opened(database_url) as store:
+
+            def allowance(store: object) -> Allowance:
+                meter = UsageMeter(payer, waiting.add)
+                limits = limits_of(connection, payer) or ()
+                return Allowance(cast(LibraryStore, store), meter, limits, waiting)
+
+            def use(tokens: int) -> None:
+                waiting.add(UsageKey(payer, today(), 0, "m"), Counter(input_tokens=tokens))
+
+            use(60)
+            held = await allowance(_WritingStore(store, waiting)).held()
+            assert [each.used for each in held] == [60]
+            use(39)
+            await allowance(_WritingStore(store, waiting)).take()
+            with waiting.writing():  # the database has it, and that is not known yet
+                reading = asyncio.create_task(allowance(store).held())
+                await asyncio.sleep(0.05)
+                assert not reading.done()
+            assert [each.used for each in await reading] == [99]
+            use(1)
+            with pytest.raises(UsageLimitReached):
+                await allowance(_WritingStore(store, waiting)).take()
