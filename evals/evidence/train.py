@@ -145,11 +145,8 @@ def trained(asked: Sequence[Asked], epochs: float = EPOCHS) -> Reader:
     ]
     optimizer = torch.optim.AdamW(groups, lr=RATE, fused=True)
     for step, batch in enumerate(_batches(asked, steps)):
-        rate = min(
-            (step + 1) / (_WARM * steps), max(_LEAST, (steps - step) / ((1 - _WARM) * steps))
-        )
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(rate, 1.0)
+            group["lr"] = RATE * _rate((step + 1) / steps)
         loss = loss_of(reader, [group for one in batch for group in lessons.of(one) if group])
         loss.backward()
         nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
