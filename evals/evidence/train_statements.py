@@ -11,7 +11,7 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from evals.evidence import claims
+from evals.evidence.adapters import DENSE, adapters_of, set_adapters
 from evals.evidence.altered import Alterations, Context
 from evals.evidence.claims import Claim
 from helix.evidence.encoder import WEIGHTS as BASE
@@ -42,7 +43,6 @@ _MIX = {"summedits": 0.26, "wice tokens": 0.05, "answers": 0.22, "altered": 0.15
 _FOREIGN = 500  # answers that are held against another's passages
 _RARE = 3.0  # weight of words that are not borne out
 _WARM, _LEAST = 0.06, 0.02  # share of the steps in which the rate rises; share of it at the end
-_DENSE = ("attended", "joined", "widened", "narrowed")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _norm(arrays: Arrays, name: str) -> nn.LayerNorm:
 class _Layer(nn.Module):  # type: ignore[misc]
     def __init__(self, arrays: Arrays, name: str) -> None:
         super().__init__()
-        self.dense = nn.ModuleDict({one: _Adapted(arrays, f"{name}_{one}") for one in _DENSE})
+        self.dense = nn.ModuleDict({one: _Adapted(arrays, f"{name}_{one}") for one in DENSE})
         self.after_attention = _norm(arrays, f"{name}_after_attention")
         self.after = _norm(arrays, f"{name}_after")
 
@@ -193,11 +193,11 @@ def contexts(data: Path) -> Iterator[Context]:
         yield Context("selqa", entry["article"], tuple(entry["candidates"]), title)
 
 
-def lessons(data: Path, count: int) -> dict[str, list[Claim]]:
+def lessons(data: Path, count: int, seed: int) -> dict[str, list[Claim]]:
     """The claims to learn from by their share's name; ``count`` are drawn of all in all."""
-    draw = random.Random(SEED)
+    draw = random.Random(seed)
     known = [one for one in dict.fromkeys(contexts(data)) if len(one.sentences) > 2]
-    alterations = Alterations(known, SEED)
+    alterations = Alterations(known, seed)
     rated = claims.rated_to_learn_from(data)
     answers = [
         *claims.human_answers(data),
@@ -222,8 +222,8 @@ def lessons(data: Path, count: int) -> dict[str, list[Claim]]:
     }
 
 
-def _batches(read: dict[str, list[Example]], steps: int) -> Iterator[list[Example]]:
-    draw, pools = random.Random(SEED), {name: list[Example]() for name in read}
+def _batches(read: dict[str, list[Example]], steps: int, seed: int) -> Iterator[list[Example]]:
+    draw, pools = random.Random(seed), {name: list[Example]() for name in read}
     names, shares = list(_MIX), list(_MIX.values())
     for _ in range(steps):
         batch = []
@@ -233,20 +233,21 @@ def _batches(read: dict[str, list[Example]], steps: int) -> Iterator[list[Exampl
         yield sorted(batch, key=lambda one: len(one.ids))
 
 
-def trained(arrays: Arrays, learned: dict[str, list[Claim]], steps: int) -> Reader:
-    """The reader after ``steps`` batches of claims; prints the loss as it falls."""
-    torch.manual_seed(SEED)
-    reader, examples = Reader(arrays), Examples(Transformer(arrays))
+def train(
+    reader: Reader, examples: Examples, learned: Mapping[str, list[Claim]],
+    *, steps: int, rate: float, seed: int,
+) -> None:  # fmt: skip
+    """Let ``reader`` learn from ``steps`` batches of claims; prints the loss as it falls."""
     read = {
         name: [one for one in map(examples.of, all_) if len(one.words)]
         for name, all_ in learned.items()
     }
     parameters = [one for one in reader.parameters() if one.requires_grad]
-    optimizer = torch.optim.AdamW(parameters, lr=RATE, weight_decay=0.01)
-    for step, batch in enumerate(_batches(read, steps)):
+    optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01)
+    for step, batch in enumerate(_batches(read, steps, seed)):
         rise, fall = (step + 1) / (_WARM * steps), (steps - step) / ((1 - _WARM) * steps)
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(rise, max(_LEAST, fall), 1)
+            group["lr"] = rate * min(rise, max(_LEAST, fall), 1)
         halves = batch[: _CLAIMS // 2], batch[_CLAIMS // 2 :]
         losses = [loss_of(reader, half) / 2 for half in halves]
         sum(losses, torch.zeros(())).backward()
@@ -255,25 +256,6 @@ def trained(arrays: Arrays, learned: dict[str, list[Claim]], steps: int) -> Read
         optimizer.zero_grad()
         if step % 25 == 24:
             print(f"step {step + 1} of {steps}: loss {float(sum(losses)):.3f}", flush=True)
-    return reader
-
-
-def adapters_of(reader: Reader) -> dict[str, NDArray[Any]]:
-    """The adapters as helix.evidence.transformer and helix.evidence.statements read them."""
-    state = {name: value.detach().float().numpy() for name, value in reader.state_dict().items()}
-    made = {"types": state["types"], "claim": state["claim.weight"][0]}
-    made["word"] = state["word.weight"][0]
-    made["biases"] = np.concatenate([state["claim.bias"], state["word.bias"]])
-    made["first_norm"] = np.stack([state["first.weight"], state["first.bias"]])
-    for number in range(len(reader.layers)):
-        of = f"layers.{number}"
-        for one in _DENSE:
-            for part in ("down", "up", "bias"):
-                made[f"layer{number}_{one}_{part}"] = state[f"{of}.dense.{one}.{part}"]
-        for one in ("after_attention", "after"):
-            pair = [state[f"{of}.{one}.{part}"] for part in ("weight", "bias")]
-            made[f"layer{number}_{one}_norm"] = np.stack(pair)
-    return {name: value.astype(np.float16) for name, value in made.items()}
 
 
 def main() -> None:
@@ -281,16 +263,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="evals.evidence.train_statements", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder of the public sets")
     parser.add_argument("--out", type=Path, default=WEIGHTS, help="the file of the adapters")
+    parser.add_argument("--start", type=Path, help="adapters to go on from")
+    parser.add_argument("--base", type=Path, help="the encoder that those are of, if another")
     parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--seed", type=int, default=SEED)
     options = parser.parse_args()
-    with np.load(BASE, allow_pickle=False) as arrays:
-        base = dict(arrays)
-    learned = lessons(options.data, options.steps * _CLAIMS)
+    base, steps, seed = _arrays(BASE), options.steps, options.seed
+    learned = lessons(options.data, steps * _CLAIMS, seed)
     print({name: len(all_) for name, all_ in learned.items()}, flush=True)
-    reader = trained(base, learned, options.steps)
-    with np.load(WEIGHTS, allow_pickle=False) as arrays:  # until evals.evidence.fit_statements
-        fitted = {name: arrays[name] for name in ("joint", "bar")}
+    torch.manual_seed(seed)
+    reader = Reader(base)
+    if options.start is not None:
+        set_adapters(reader, _arrays(options.start), _arrays(options.base or BASE), base)
+    examples = Examples(Transformer(base))
+    train(reader, examples, learned, steps=steps, rate=options.rate, seed=seed)
+    kept = _arrays(WEIGHTS)  # of evals.evidence.fit_statements, until it has fitted them anew
+    fitted = {name: kept[name] for name in ("joint", "bar")}
     np.savez_compressed(options.out, allow_pickle=False, **fitted, **adapters_of(reader))
+
+
+def _arrays(file: Path) -> dict[str, NDArray[Any]]:
+    with np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 if __name__ == "__main__":

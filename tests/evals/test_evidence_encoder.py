@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from evals.evidence.asked import Asked, is_kept_out
+from evals.evidence.export import read_weights, write_weights
 from evals.evidence.lessons import Lesson, Lessons
 from evals.evidence.manuals import questions_of
-from helix.evidence.encoder import MOST_QUESTION, MOST_UNIT, evidence_encoder
+from helix.evidence.encoder import MOST_QUESTION, MOST_UNIT, WEIGHTS, evidence_encoder
 from helix.evidence.reading import MOST_TOKENS
 from helix.evidence.units import Passage, units_of
 
@@ -108,3 +111,14 @@ def test_the_words_of_an_answer_are_marked() -> None:
 
 def test_a_fixed_share_of_documents_is_kept_out() -> None:
     assert 60 < sum(is_kept_out(f"document {n}") for n in range(1000)) < 180
+
+
+def test_weights_that_are_read_to_go_on_from_are_written_as_they_were(tmp_path: Path) -> None:
+    with np.load(WEIGHTS, allow_pickle=False) as arrays:
+        before = dict(arrays)
+    write_weights(
+        read_weights(WEIGHTS), before["vocabulary"].tobytes().decode(), tmp_path / "w.npz"
+    )
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as after:
+        assert set(after) == set(before)
+        assert all(np.array_equal(after[name], before[name]) for name in before)
