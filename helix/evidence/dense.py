@@ -2,7 +2,8 @@
 
 With AVX-512 they take half the time too; with AVX2 alone no less than 32-bit numbers do. Weights
 have one scale for each output, inputs one for each row, which is found as they come (Dettmers et
-al., LLM.int8(), 2022). Products of integers are exact, so every processor gives the same.
+al., LLM.int8(), 2022). Products of integers are exact; between them 32-bit sums, in an order that
+the processor and the batch decide, may round an input to the next integer.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class AuditLog:
         return events
 
     def requeue(self, events: Iterable[Waiting]) -> None:
-        """Queue again what ``take`` returned and the caller could not write."""
+        """Queue again what ``drain`` returned and the caller could not write."""
         for event, at, n in events:
             if event.kind == "dropped":
                 self._unlogged += n

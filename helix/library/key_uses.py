@@ -36,7 +36,7 @@ class KeyUses:
         return uses
 
     def requeue(self, uses: dict[int, datetime]) -> None:
-        """Queue again what ``take`` returned and the caller could not write."""
+        """Queue again what ``drain`` returned and the caller could not write."""
         self._waiting = uses | self._waiting
 
 

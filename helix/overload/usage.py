@@ -88,11 +88,11 @@ class Usage:
         return counts
 
     def learn(self, account: Account, total: int) -> None:
-        """The database has ``total`` now, with all counts that ``take`` returned."""
+        """The database has ``total`` now, with all counts that ``drain`` returned."""
         self._totals[account] = (total, time.monotonic())
 
     def requeue(self, counts: Counter[Account]) -> None:
-        """Queue again what ``take`` returned and the caller could not write."""
+        """Queue again what ``drain`` returned and the caller could not write."""
         self._waiting += counts
         for account in counts:
             self._totals.pop(account, None)  # it counts them already
