@@ -43,8 +43,7 @@ def set_adapters(reader: nn.Module, adapters: Arrays, before: Arrays, base: Arra
     """
 
     def moved(name: str) -> NDArray[np.float32]:
-        parts = (one[name].astype(np.float32) for one in (adapters, base, before))
-        own, new, old = parts
+        own, new, old = (one[name].astype(np.float32) for one in (adapters, base, before))
         return np.asarray(own + new - old, dtype=np.float32)
 
     state = {"types": moved("types"), "claim.weight": adapters["claim"][None]}

@@ -47,7 +47,8 @@ class WaitingUsage:
 
     async def settled(self) -> None:
         """Wait until nothing is being written."""
-        await self._settled.wait()
+        while not self._settled.is_set():  # the next write may begin before this goes on
+            await self._settled.wait()
 
     def add(self, key: UsageKey, counts: Counter[str]) -> None:
         """Add ``counts`` to those of ``key``."""

@@ -149,3 +149,14 @@ async def test_usage_written_while_it_is_read_counts_once(database_url: str) -> 
             use(1)
             with pytest.raises(UsageLimitReached):
                 await allowance(_WritingStore(store, waiting)).take()
+
+
+async def test_who_waits_for_one_write_waits_for_the_next_that_follows_at_once() -> None:
+    waiting = WaitingUsage(lambda: None)
+    with waiting.writing():
+        reader = asyncio.create_task(waiting.settled())
+        await asyncio.sleep(0)
+    with waiting.writing():
+        await asyncio.sleep(0.01)
+        assert not reader.done()
+    await asyncio.wait_for(reader, 5)
