@@ -89,12 +89,18 @@ class Layout:
         places = [place]
         for step in (-1, 1):
             at, further = place + step, list[int]()
-            while 0 <= at < len(self._units) and self.forms[at] in (Form.ITEM, Form.MARK):
-                if self.forms[at] is Form.ITEM:
+            while 0 <= at < len(self._units) and self._is_of_list(at):
+                if self.forms[at] is not Form.MARK:
                     further.append(at)
                 at += step
             places += takewhile(is_like, further)
         return sorted(places)
+
+    def _is_of_list(self, place: int) -> bool:
+        """True for a list's item, a mark, and a sentence that goes on in an item."""
+        while self.forms[place] is Form.TEXT and not self._starts_block(place):
+            place -= 1
+        return self.forms[place] in (Form.ITEM, Form.MARK)
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""
@@ -142,7 +148,7 @@ class Layout:
         """True if a list's number stands in front of the unit, as a unit of its own."""
         if not place or "\n" in self._between(place - 1):
             return False
-        return bool(_ITEM.match(f"{self._units[place - 1].text.strip()} "))
+        return bool(_ITEM.fullmatch(f"{self._units[place - 1].text.strip()} "))
 
     def _is_title(self, place: int) -> bool:
         unit = self._units[place]

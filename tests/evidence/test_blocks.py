@@ -159,6 +159,24 @@ def test_an_item_is_quoted_with_the_items_beside_it_that_are_like_it() -> None:
     assert layout.alike(last, lambda at: at == first) == [last]
 
 
+TOLD = """The kinds are many. They are:
+- lamps. They burn
+  oil.
+- keys."""
+
+
+def test_the_sentences_of_an_item_belong_to_it() -> None:
+    passage = Passage(TOLD)
+    units = units_of([passage])
+    layout = Layout(passage, units)
+    texts = [one.text.split()[0] for one in units]
+    assert [(text, form.value) for text, form in zip(texts, layout.forms, strict=True)] == [
+        ("The", "text"), ("They", "text"), ("-", "item"), ("They", "text"), ("-", "item"),
+    ]  # fmt: skip
+    assert quoted(TOLD, "- lamps") == ["- lamps.", "They burn oil."]
+    assert layout.alike(4, lambda _: True) == [2, 3, 4]
+
+
 DIRECTIVES = """Workers
 =======
 
