@@ -16,27 +16,29 @@ from trafilatura import bare_extraction
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
+from pipelines.readers.html_navigation import drop_navigation
 from pipelines.readers.html_tree import decoded, parse_tree
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.markup_tables import is_layout
-from pipelines.readers.markup_text import running_length
+from pipelines.readers.markup_text import running_share
 from pipelines.readers.outline import LONGEST_HEADING, short_title
 
-# of what the page itself marks as main: less, and trafilatura lost some; more, and it took menus
-_LEAST_OF_MAIN, _MOST_OF_MAIN = 0.6, 1.05
-# of the page: where so little was cut, its headings are worth more. Of manuals of Debian in HTML
-# (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text and no heading
+# of what the page itself marks as main: more, and trafilatura took menus
+_MOST_OF_MAIN = 1.05
+# of the page: where so little was cut, its headings and code are worth more. Of manuals of Debian
+# in HTML (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text, no heading
 _NEARLY_ALL = 0.9
 # of the page in paragraphs that are not mostly links, from which on it is a document, whose menus
-# are small; and the least of these paragraphs that an extraction keeps, or it lost some. Of nested
-# manuals trafilatura kept 0.08 to 0.5; of 52 news pages that mark no main part 8 are documents, and
-# of each of these it kept 0.75 or more
-_DOCUMENT, _LEAST_OF_DOCUMENT = 0.85, 0.75
+# are small; and the least of these that an extraction of what is marked as main, or of a page
+# without such a mark, keeps, or it lost some. By half of the test pages of Mozilla's Readability
+# and manuals of 30 packages of Debian: manuals have 0.93 to 1, pages with menus less than 0.9
+_DOCUMENT, _LEAST_OF_MAIN, _LEAST_OF_PAGE = 0.92, 0.88, 0.75
+_LIST_OF_LINKS = 0.25  # of what is marked as main: less, and its links are its content
 _NOT_EXTRACTED = (
     "//nav | //footer[not(ancestor::article or ancestor::main)] | //*[@role='navigation']"
 )
 _INLINE_PARENTS = frozenset(
-    ("p", "li", "td", "th", "hi", "del", "a", *(f"h{n}" for n in range(1, 7)))
+    ("p", "li", "dt", "dd", "td", "th", "hi", "del", "a", *(f"h{n}" for n in range(1, 7)))
 )
 
 logging.getLogger("trafilatura").setLevel(
@@ -50,6 +52,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
 
 
 def _content(tree: _Element) -> ReadText:
+    drop_navigation(tree)
     gathered = _gather(_extracted(tree))
     main = _main_of(tree)
     page = main if main is not None else _pruned(tree)
@@ -68,19 +71,24 @@ def _content(tree: _Element) -> ReadText:
 def _is_worse(
     extracted: TextOfMarkup, whole: TextOfMarkup, page: _Element, *, is_main: bool
 ) -> bool:
-    """True if an extraction lost text or headings of the ``page`` that ``whole`` has."""
+    """True if an extraction lost text, headings or code of the ``page`` that ``whole`` has."""
     share = len(extracted.text) / max(len(whole.text), 1)
     if not extracted.text or ("\n" not in extracted.text and "\n" in whole.text):
         return True  # nothing, or its last resort: words in a row
-    if is_main and not _LEAST_OF_MAIN <= share <= _MOST_OF_MAIN:
+    if is_main and share > _MOST_OF_MAIN:
         return True
-    is_headless = len(whole.sections) >= 2 * len(extracted.sections)
-    if is_main or share >= _NEARLY_ALL:
-        return share >= _NEARLY_ALL and is_headless
-    said = running_length(page)
-    if said < _DOCUMENT * len(whole.text):
-        return False
-    return is_headless or len(extracted.text) < _LEAST_OF_DOCUMENT * said
+    is_bare = any(
+        there and there >= 2 * kept
+        for there, kept in zip(whole.structure, extracted.structure, strict=True)
+    )
+    if share >= _NEARLY_ALL:
+        return is_bare
+    running = running_share(page)
+    if running < _DOCUMENT:
+        return is_main and running < _LIST_OF_LINKS
+    if is_main:
+        return share < _LEAST_OF_MAIN * running
+    return is_bare or share < _LEAST_OF_PAGE * running
 
 
 def _gather(tree: _Element | None) -> TextOfMarkup:
@@ -156,12 +164,14 @@ def _rename(element: _Element) -> None:
     if element.tag == "head":
         element.tag = rend if re.fullmatch("h[1-6]", rend) else "h2"
     elif element.tag == "list":
-        element.tag = "ol" if rend == "ol" else "ul"
+        element.tag = rend if rend in ("ol", "dl") else "ul"
+    elif element.tag == "item":
+        element.tag = rend[:2] if rend.startswith(("dt-", "dd-")) else "li"
     elif element.tag == "code":
         parent = element.getparent()
         inline = parent is not None and parent.tag in _INLINE_PARENTS
         is_line = "\n" not in "".join(element.itertext()) and element.find(".//lb") is None
         element.tag = "code" if inline and is_line else "pre"
     else:
-        names = {"item": "li", "row": "tr", "cell": "td", "quote": "blockquote", "lb": "br"}
+        names = {"row": "tr", "cell": "td", "quote": "blockquote", "lb": "br"}
         element.tag = names.get(element.tag, element.tag)

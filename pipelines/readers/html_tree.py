@@ -30,10 +30,16 @@ _LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>/]*+)[^<>]{1000,}+>")
 
 
 def decoded(data: bytes) -> str:
-    """The text of a page by its byte order mark, its declaration, as UTF-8, or as cp1252."""
+    """The text of a page by its byte order mark, as UTF-8, by its declaration, or as cp1252.
+
+    UTF-8 goes first where a page has more than ASCII: text in another encoding is never that, and
+    pages stored in UTF-8 keep the declaration of the server that they are from.
+    """
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
+    if not data.isascii() and (text := _decode_as(data, "utf-8")) is not None:
+        return text
     head = data[:_META_WITHIN]
     found = _META_CHARSET.search(head) or _XML_CHARSET.match(head)
     for declared in (found.group(1).decode() if found else "utf-8", "utf-8"):

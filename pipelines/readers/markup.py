@@ -6,6 +6,7 @@ The text reads like Markdown but is not escaped: a quotation from it is what the
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from lxml.etree import _Element  # type: ignore[import-untyped]
@@ -24,10 +25,18 @@ from pipelines.readers.markup_text import (
     tag_of,
     texts_of,
 )
-from pipelines.readers.outline import LONGEST_TABLE, Heading, TableSpan, sections
+from pipelines.readers.outline import (
+    LONGEST_HEADING,
+    LONGEST_TABLE,
+    Heading,
+    TableSpan,
+    sections,
+)
 from pipelines.readers.tables import grids_of
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_NOT_IN_TERMS = {*_HEADINGS, "dl", "ol", "pre", "table", "ul"}
+_ENDS_SENTENCE = (".", "!", "?", "…", "。", "！", "？", "؟")
 _BACKTICKS = re.compile(r"`{3,}")
 _PERMALINK = re.compile(r"(?<!\s)\s*[¶\uf0c1]\s*$")
 
@@ -40,6 +49,7 @@ class TextOfMarkup:
         self._length = 0
         self._line: list[str] = []  # of the paragraph under way
         self._item = ""  # what goes in front of the next paragraph: a list's marker
+        self._terms: list[str] = []  # what the next paragraph defines
         self._lists: list[int | None] = []  # by depth: the next number, or None for bullets
         self._is_tight = False  # the next paragraph follows an item of its list
         self._headings: list[Heading] = []
@@ -62,6 +72,11 @@ class TextOfMarkup:
         return sections(self.text, self._headings, self._blocks, self._spans)
 
     @property
+    def structure(self) -> tuple[int, int]:
+        """The numbers of headings and of blocks of code."""
+        return len(self._headings), len(self._blocks)
+
+    @property
     def first_heading(self) -> str | None:
         return self._headings[0].title if self._headings else None
 
@@ -79,6 +94,8 @@ class TextOfMarkup:
             self._line.append("\n")
         elif tag in ("ul", "ol"):
             self._list(element, ordered=tag == "ol")
+        elif tag == "dt":
+            self._term(element)
         else:
             self._plain(element, tag)
 
@@ -88,9 +105,13 @@ class TextOfMarkup:
             self._flush()
         if tag == "li":
             self._item = self._marker()
+        elif tag == "dl":
+            self._end_terms()
         self._inside(element)
         if is_block:
             self._flush()
+        if tag in ("dd", "dl"):
+            self._end_terms()
 
     def _inside(self, element: _Element) -> None:
         self._line.append(WHITE.sub(" ", element.text or ""))
@@ -99,8 +120,31 @@ class TextOfMarkup:
                 self._walk(child)
             self._line.append(WHITE.sub(" ", child.tail or ""))
 
+    def _term(self, element: _Element) -> None:
+        """Keep a term of a definition list for the paragraph that defines it, as its label.
+
+        A unit of text is then both, to search, to judge and to quote.
+        """
+        self._flush()
+        term = _PERMALINK.sub("", one_line_of(element))
+        is_sentence = term.endswith(_ENDS_SENTENCE) and any(map(str.isalpha, term))
+        if any(isinstance(one.tag, str) and tag_of(one) in _NOT_IN_TERMS for one in element.iter()):
+            self._plain(element, "dt")
+        elif is_sentence or len(term) > LONGEST_HEADING:
+            self._end_terms()
+            self._append(term)
+        elif term:
+            self._terms.append(term)
+
+    def _end_terms(self) -> None:
+        """Write the terms that no paragraph follows, but a list, code or nothing."""
+        terms, self._terms = self._terms, []
+        for term in terms:
+            self._append(term)
+
     def _list(self, element: _Element, *, ordered: bool) -> None:
         self._flush()
+        self._end_terms()
         self._is_tight = bool(self._lists)
         self._lists.append(1 if ordered else None)
         self._inside(element)
@@ -151,13 +195,23 @@ class TextOfMarkup:
         if paragraph := "\n".join(line for line in lines if line):
             indent = "  " * (len(self._lists) - 1)
             marker = self._item or (" " * 2 if self._lists else "")
-            self._append(indent + marker + paragraph, tight=self._is_tight)
+            label, self._terms = _label(self._terms), []
+            dash = "- " if label.endswith((": ", "： ")) and not self._item else ""
+            self._append(indent + marker + dash + label + paragraph, tight=self._is_tight)
             self._is_tight = bool(self._lists)
             self._item = ""
 
     def _append(self, block: str, *, tight: bool = False) -> Span:
+        self._end_terms()
         gap = "" if not self._parts else "\n" if tight else "\n\n"
         self._parts.append(gap + block)
         start = self._length + len(gap)
         self._length = start + len(block)
         return start, self._length
+
+
+def _label(terms: Sequence[str]) -> str:
+    """The text in front of a definition: a mark such as ``[1]`` or ``2.`` takes no colon."""
+    label = ", ".join(terms)
+    is_mark = not any(map(str.isalpha, label)) and not label[-1:].isdigit()
+    return label and label + (" " if is_mark or label.endswith((":", "：")) else ": ")

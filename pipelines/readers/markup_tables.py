@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
@@ -25,22 +26,38 @@ def is_layout(table: _Element) -> bool:
 def rows_of(table: _Element) -> Iterator[Row]:
     """Rows numbered from 1, a caption being the first. A cell over several rows is repeated, each
     row being a line, unless it is longer than a name."""
-    rows = _Squares()
     elements = list(table.iter("tr"))
+    headers = _headers(elements)
+    rows = _Squares()
     captions = [text for one in table.iterchildren("caption") if (text := one_line_of(one))]
     for number, text in enumerate(captions, 1):
-        yield Row(number, [text], is_header=bool(elements) and _is_header(elements[0]))
+        yield Row(number, [text], is_header=bool(headers) and elements[0] in headers)
     for number, element in enumerate(elements, len(captions) + 1):
-        yield rows.read(element, number)
+        row = rows.read(element, number)
+        yield row._replace(is_header=element in headers, is_unmarked=not headers)
 
 
-def _is_header(row: _Element) -> bool:
-    """In the table's head, or of nothing but several header cells."""
+def _headers(rows: Sequence[_Element]) -> set[_Element]:
+    """The rows in the table's head or of header cells alone; else the first ones, if bold."""
+    marked = {row for row in rows if _is_of_headers(row)}
+    bold = set(takewhile(_is_bold, rows))
+    return marked or (bold if len(bold) < len(rows) else set())
+
+
+def _is_of_headers(row: _Element) -> bool:
     parent = row.getparent()
     if parent is not None and tag_of(parent) == "thead":
         return True
     cells = [cell for cell in _cells(row) if one_line_of(cell)]
     return len(cells) > 1 and all(tag_of(cell) == "th" for cell in cells)
+
+
+def _is_bold(row: _Element) -> bool:
+    """True for several cells that are bold from end to end."""
+    texts = [(text, cell) for cell in _cells(row) if (text := one_line_of(cell))]
+    return len(texts) > 1 and all(
+        "".join(map(one_line_of, cell.iter("b", "strong"))) == text for text, cell in texts
+    )
 
 
 def _cells(row: _Element) -> Iterator[_Element]:
@@ -76,7 +93,7 @@ class _Squares:
         self._count += len(cells)
         if self._count > _MOST_SQUARES:
             self._below.clear()
-        return Row(number, cells, spans, _is_header(element), 0 if in_labels else labels)
+        return Row(number, cells, spans, labels=0 if in_labels else labels)
 
     def _repeat(self, cells: list[str]) -> None:
         """The cells from above that come next in the row."""

@@ -50,27 +50,28 @@ def one_line_of(element: _Element) -> str:
     return WHITE.sub(" ", text).strip()
 
 
-def running_length(tree: _Element) -> int:
-    """Characters of the paragraphs that are not mostly links to other pages.
+def running_share(tree: _Element) -> float:
+    """The share of the text, from 0 to 1, in paragraphs that are not mostly links to other pages.
 
     White space counts once.
     """
-    total = said = linked = 0
+    total = running = said = linked = 0
     for text, is_linked in chain(_pieces(tree, is_linked=False), [(None, False)]):
         if text is None:
-            total += said if linked * 2 <= said else 0
+            total += said
+            running += said if linked * 2 <= said else 0
             said = linked = 0
         else:
             length = len(" ".join(text.split()))
             said += length
             linked += length if is_linked else 0
-    return total
+    return running / max(total, 1)
 
 
 def _pieces(element: _Element, *, is_linked: bool) -> Iterator[tuple[str | None, bool]]:
     """The texts of an element in order, each with whether it is a link's; None ends a paragraph."""
     tag = tag_of(element)
-    if tag in PASSED_OVER:
+    if tag in PASSED_OVER or "hidden" in element.attrib:
         return
     is_block = tag in BLOCKS or tag in _LINES
     if is_block:

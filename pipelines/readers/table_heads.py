@@ -29,7 +29,7 @@ class Row(NamedTuple):
     ``number`` is its number as the file's owner counts, from 1. ``cells`` are one a column, empty
     ones ''; a cell merged downwards is repeated. ``spans`` is the width of those over several
     columns. ``is_header`` and ``labels``, the count of leading cells that are row headers, are set
-    where the format says so.
+    where the format says so. ``is_unmarked``: the format marks headers, and none in this table.
     """
 
     number: int
@@ -37,6 +37,7 @@ class Row(NamedTuple):
     spans: Mapping[int, int] = MappingProxyType({})
     is_header: bool = False
     labels: int = 0
+    is_unmarked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,9 @@ def opening_of(rows: Sequence[Row], *, again: bool) -> Opening | None:
     top = _first_spanning(rows, first, _MOST_HEADERS - (last - first))
     names = _joined(rows[top:last])
     below = [row.cells for row in rows[last:]]
-    if (not again or _stands_out(names, below)) and _is_header(names, below):
+    needs_contrast = again or any(row.is_unmarked for row in rows)
+    stands_out = _stands_out(names, below) or (not again and _is_over_numbers(names, below))
+    if (stands_out or not needs_contrast) and _is_header(names, below):
         return Opening(top, last - top)
     if again:
         return None
@@ -219,6 +222,19 @@ def _stands_out(cells: Cells, below: Sequence[Cells]) -> bool:
     return all(_kind(cells[column]) == "text" for column in filled) and any(
         _usual_kind(below, column) not in ("text", "") for column in filled
     )
+
+
+def _is_over_numbers(cells: Cells, below: Sequence[Cells]) -> bool:
+    """Several names beside an empty corner, or a name over cells of which most have a digit."""
+    if not cells[0] and sum(map(bool, cells)) > 1:
+        return True
+    for column, name in enumerate(cells):
+        values = [row[column] for row in below if column < len(row) and row[column]]
+        with_digit = sum(any(map(str.isdigit, value)) for value in values)
+        is_name = _kind(name) in ("year", "date") or not any(map(str.isdigit, name))
+        if name and is_name and with_digit > max(1, len(values) // 2):
+            return True
+    return False
 
 
 # --- columns and labels

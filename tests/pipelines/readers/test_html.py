@@ -132,6 +132,32 @@ def test_what_is_neither_declared_nor_utf_8_is_as_browsers_take_it() -> None:
     assert read("html", b"<p>\x93caf\xe9\x94</p>").text == "“café”"
 
 
+def test_utf_8_with_the_declaration_of_another_encoding() -> None:
+    page = "<meta charset=gb2312><p>谷歌收购的人工智能公司</p>"
+    assert read("html", page.encode()).text == "谷歌收购的人工智能公司"
+    assert read("html", page.encode("gb2312")).text == "谷歌收购的人工智能公司"
+
+
+def test_what_an_extraction_loses_of_a_document_is_kept() -> None:
+    entry = f"<dt>sort_{{}}</dt><dd><div><p>{SAID}</p><pre>sort_{{}}(\n  all)</pre></div></dd>"
+    entries = "".join(entry.format(n, n) for n in range(12))
+    page = f"<main><h1>API</h1><p>{SAID * 3}</p><dl>{entries}</dl></main>"
+    text = read("html", page.encode()).text
+    assert text.count("```\nsort_") == 12 and text.count("ratio and memory") == 15
+
+
+def test_menus_within_what_a_page_marks_as_main_are_left_out() -> None:
+    cards = "".join(
+        f"<div><h3><a href=/{n}>A story of another day, number {n}</a></h3><p>By a reader.</div>"
+        for n in range(60)
+    )
+    said = "".join(f"<p>Of {n} files. {SAID * 4}</p>" for n in range(6))
+    article = f"<article><h1>Blocks</h1>{said}</article>"
+    page = f"<title>News</title><main>{article}<section>{cards}</section></main>"
+    text = read("html", page.encode()).text
+    assert text.count("ratio and memory") == 24 and "another day" not in text
+
+
 def test_an_element_of_thousands_of_attributes_is_read_without_them() -> None:
     many = " ".join(f"a{n}='{n}'" for n in range(20_000))
     picture = f"<img alt='A crate' src='data:image/png;base64,{'A' * 20_000}'>"

@@ -235,6 +235,32 @@ def test_rows_and_columns_of_html_headers() -> None:
     assert done.tables[0].caption == "Staff by site (in thousands)"
 
 
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ("in|the data\nlen|the length of in", "in | the data\nlen | the length of in"),
+        ("<b>Name</b>|<b>Task</b>\nAda|proofs", "Name: Ada | Task: proofs"),
+        ("<b>Name</b>|<b>Task</b>\n<b>Ada</b>|<b>proofs</b>", "Name | Task\nAda | proofs"),
+        ("Name|Size\na|7 MB\nb|9 MB", "Name: a | Size: 7 MB\nName: b | Size: 9 MB"),
+        (
+            "Item|2023\nSales|5,000\nCosts|4,000",
+            "Item: Sales | 2023: 5,000\nItem: Costs | 2023: 4,000",
+        ),
+        ("born|1999\ndied|2001\nwed|2000", "born | 1999\ndied | 2001\nwed | 2000"),
+        ("v1|first\nv2|has 2 of\nv3|none", "v1 | first\nv2 | has 2 of\nv3 | none"),
+        ("|Draft|Final\nAda|yes|no", "Ada | Draft: yes | Final: no"),
+    ],
+)
+def test_a_table_of_html_without_header_cells_has_a_header_that_stands_out(
+    rows: str, text: str
+) -> None:
+    cells = ("".join(f"<td>{cell}</td>" for cell in row.split("|")) for row in rows.split("\n"))
+    table = "".join(f"<tr>{row}</tr>" for row in cells)
+    said = "A paragraph stands above it, as long as one is. " * 3
+    page = f"<h1>T</h1><p>{said}</p><table>{table}</table>"
+    assert read("html", page.encode()).text.partition(f"{said.strip()}\n\n")[2] == text
+
+
 def test_spans_of_html_are_bounded() -> None:
     wide = "<tr><td colspan=99999 rowspan=99999>x</td></tr>" * 3_000
     done = read("html", f"<main><table>{wide}<tr><td>a</td><td>1</td></tr></table></main>".encode())
