@@ -80,6 +80,8 @@ class Layout:
             return self._listed(place, is_open=True)
         first = self._introduction(place)
         places = [at for at in range(first, place + 1) if self._is_said(at)]
+        if self.forms[first] is Form.TEXT and (item := self._item_of(first)) is not None:
+            places.insert(0, item)
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
         places += takewhile(goes_on, rest)
         return places + self._announced(places[-1])
@@ -98,9 +100,22 @@ class Layout:
 
     def _is_of_list(self, place: int) -> bool:
         """True for a list's item, a mark, and a sentence that goes on in an item."""
-        while self.forms[place] is Form.TEXT and not self._starts_block(place):
-            place -= 1
-        return self.forms[place] in (Form.ITEM, Form.MARK)
+        return self.forms[place] in (Form.ITEM, Form.MARK) or self._item_of(place) is not None
+
+    def _item_of(self, place: int) -> int | None:
+        """The place of the list item that the text at ``place`` is a later sentence of.
+
+        A later paragraph of an item is moved in under it.
+        """
+        at, least = place, 1000
+        while at and self.forms[at] in (Form.TEXT, Form.CODE, Form.MARK):
+            if self._opens_line(self._units[at]):
+                least = min(
+                    least, self._indent(self._units[at]) if self._starts_block(at) else least
+                )
+            at -= 1
+        is_item = self.forms[at] is Form.ITEM
+        return at if is_item and least > self._indent(self._units[at]) else None
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""

@@ -35,7 +35,7 @@ from pipelines.readers.outline import (
 from pipelines.readers.tables import grids_of
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_NOT_IN_TERMS = {*_HEADINGS, "dl", "ol", "pre", "table", "ul"}
+_NOT_IN_TERMS = {*_HEADINGS, "dl", "dt", "ol", "pre", "table", "ul"}
 _ENDS_SENTENCE = (".", "!", "?", "…", "。", "！", "？", "؟")
 _BACKTICKS = re.compile(r"`{3,}")
 _PERMALINK = re.compile(r"(?<!\s)\s*[¶\uf0c1]\s*$")
@@ -92,9 +92,9 @@ class TextOfMarkup:
             self._table(element)
         elif tag in ("br", "hr"):
             self._line.append("\n")
-        elif tag in ("ul", "ol"):
+        elif tag in ("ul", "ol") or (tag == "dl" and _has_plain_terms(element)):
             self._list(element, ordered=tag == "ol")
-        elif tag == "dt":
+        elif tag == "dt" and _has_plain_terms(element):
             self._term(element)
         else:
             self._plain(element, tag)
@@ -105,12 +105,10 @@ class TextOfMarkup:
             self._flush()
         if tag == "li":
             self._item = self._marker()
-        elif tag == "dl":
-            self._end_terms()
         self._inside(element)
         if is_block:
             self._flush()
-        if tag in ("dd", "dl"):
+        if tag == "dd":
             self._end_terms()
 
     def _inside(self, element: _Element) -> None:
@@ -128,19 +126,19 @@ class TextOfMarkup:
         self._flush()
         term = _PERMALINK.sub("", one_line_of(element))
         is_sentence = term.endswith(_ENDS_SENTENCE) and any(map(str.isalpha, term))
-        if any(isinstance(one.tag, str) and tag_of(one) in _NOT_IN_TERMS for one in element.iter()):
-            self._plain(element, "dt")
-        elif is_sentence or len(term) > LONGEST_HEADING:
-            self._end_terms()
-            self._append(term)
-        elif term:
+        if term:
+            self._is_tight = self._is_tight and bool(self._terms)
             self._terms.append(term)
+            if is_sentence or len(term) > LONGEST_HEADING:
+                self._end_terms()
 
     def _end_terms(self) -> None:
         """Write the terms that no paragraph follows, but a list, code or nothing."""
         terms, self._terms = self._terms, []
         for term in terms:
-            self._append(term)
+            self._item = self._marker()
+            self._line.append(term)
+            self._flush()
 
     def _list(self, element: _Element, *, ordered: bool) -> None:
         self._flush()
@@ -149,6 +147,7 @@ class TextOfMarkup:
         self._lists.append(1 if ordered else None)
         self._inside(element)
         self._flush()
+        self._end_terms()
         self._lists.pop()
         self._is_tight = bool(self._lists)
 
@@ -193,11 +192,10 @@ class TextOfMarkup:
         lines = [line.strip() for line in re.sub(r" +", " ", text).split("\n")]
         self._line.clear()
         if paragraph := "\n".join(line for line in lines if line):
-            indent = "  " * (len(self._lists) - 1)
-            marker = self._item or (" " * 2 if self._lists else "")
             label, self._terms = _label(self._terms), []
-            dash = "- " if label.endswith((": ", "： ")) and not self._item else ""
-            self._append(indent + marker + dash + label + paragraph, tight=self._is_tight)
+            indent = "  " * (len(self._lists) - 1)
+            marker = self._item or ("- " if label else " " * 2 if self._lists else "")
+            self._append(indent + marker + label + paragraph, tight=self._is_tight)
             self._is_tight = bool(self._lists)
             self._item = ""
 
@@ -208,6 +206,16 @@ class TextOfMarkup:
         start = self._length + len(gap)
         self._length = start + len(block)
         return start, self._length
+
+
+def _has_plain_terms(element: _Element) -> bool:
+    """True if no term in a definition list, or in one of its terms, has a heading or the like."""
+    inner = (one for one in element.iter() if isinstance(one.tag, str) and tag_of(one) == "dt")
+    return not any(
+        isinstance(part.tag, str) and tag_of(part) in _NOT_IN_TERMS
+        for term in inner
+        for part in term.iterdescendants()
+    )
 
 
 def _label(terms: Sequence[str]) -> str:

@@ -177,6 +177,41 @@ def test_the_sentences_of_an_item_belong_to_it() -> None:
     assert layout.alike(4, lambda _: True) == [2, 3, 4]
 
 
+DEFINED = """There are two methods.
+
+- scram: Hashes what is sent. Clients know the hash.
+  This is the safest method.
+
+  ```
+  scram on
+  ```
+
+  Old clients lack it.
+
+- plain: Sends it as it is.
+
+Choose one of them."""
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("Clients", ["- scram: Hashes what is sent.", "Clients know the hash.",
+                     "This is the safest method.", "scram on"]),
+        ("This", ["- scram: Hashes what is sent.", "This is the safest method.", "scram on"]),
+        ("Old", ["- scram: Hashes what is sent.", "This is the safest method.", "scram on",
+                 "Old clients lack it."]),
+        ("- plain", ["- plain: Sends it as it is."]),
+        ("Choose", ["Choose one of them."]),
+        ("There", ["There are two methods."]),
+    ],
+)  # fmt: skip
+def test_a_later_sentence_of_an_item_is_quoted_with_its_beginning(
+    start: str, expected: list[str]
+) -> None:
+    assert quoted(DEFINED, start) == expected
+
+
 DIRECTIVES = """Workers
 =======
 

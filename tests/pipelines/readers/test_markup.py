@@ -16,22 +16,22 @@ SAID = "Files are compressed in blocks, and the block size affects both the rati
     [
         (
             "<dt>Borrower</dt><dd><p>Who receives it.</p><p>Pays it back.</p></dd>",
-            "- Borrower: Who receives it.\n\nPays it back.",
+            "- Borrower: Who receives it.\n  Pays it back.",
         ),
         ("<dt>-h</dt><dt><code>--help</code><dd>Show help.", "- -h, --help: Show help."),
         ("<dt>From:</dt><dd>Ada</dd><dt>来自：</dt><dd>艾达</dd>", "- From: Ada\n\n- 来自： 艾达"),
         (
             "<div><dt>[1]</dt><dd>A note.</dd></div><dt>404</dt><dd>Gone.",
-            "[1] A note.\n\n- 404: Gone.",
+            "- [1] A note.\n\n- 404: Gone.",
         ),
-        ("<dt>Can I?</dt><dd>Yes.</dd>", "Can I?\n\nYes."),
-        ("<dt>Empty</dt><dd></dd><dt>Full</dt><dd>Of it.</dd>", "Empty\n\n- Full: Of it."),
-        ("<dt>One</dt><dt>Two</dt>", "One\n\nTwo"),
-        ("<dt>Colours</dt><dd><ul><li>red<li>blue</ul></dd>", "Colours\n\n- red\n- blue"),
-        ("<dt>Usage</dt><dd><pre>run it</pre></dd>", "Usage\n\n```\nrun it\n```"),
-        ("<dt>Outer</dt><dd><dl><dt>inner</dt><dd>It.</dd></dl></dd>", "Outer\n\n- inner: It."),
+        ("<dt>Can I?</dt><dd>Yes.</dd>", "- Can I?\n  Yes."),
+        ("<dt>Empty</dt><dd></dd><dt>Full</dt><dd>Of it.</dd>", "- Empty\n\n- Full: Of it."),
+        ("<dt>One</dt><dt>Two</dt>", "- One\n- Two"),
+        ("<dt>Colours</dt><dd><ul><li>red<li>blue</ul></dd>", "- Colours\n  - red\n  - blue"),
+        ("<dt>Usage</dt><dd><pre>run it</pre></dd>", "- Usage\n\n```\nrun it\n```"),
+        ("<dt>Outer</dt><dd><dl><dt>inner</dt><dd>It.</dd></dl></dd>", "- Outer\n\n  - inner: It."),
         ("<dt><h3>Part</h3></dt><dd>Of it.</dd>", "### Part\n\nOf it."),
-        (f"<dt>{'so ' * 80}</dt><dd>So it is.</dd>", f"{'so ' * 79}so\n\nSo it is."),
+        (f"<dt>{'so ' * 80}</dt><dd>So it is.</dd>", f"- {'so ' * 79}so\n  So it is."),
     ],
 )
 def test_a_term_stands_in_front_of_what_defines_it(entries: str, text: str) -> None:
