@@ -10,7 +10,7 @@ from lxml.etree import _Element  # type: ignore[import-untyped]
 from pipelines.readers.markup_text import BLOCKS, tag_of
 
 _RELATIONS = frozenset("contents first home index last next prev previous start toc top up".split())
-_KEPT = frozenset("article body main caption tbody td tfoot th thead tr".split())
+_KEPT = frozenset("html body main article caption tbody td tfoot th thead tr".split())
 _SAYS = frozenset(("pre", *(f"h{level}" for level in range(1, 7))))
 _FEWEST = 2  # links of a part
 _MOST_BESIDE, _MOST_IN_TABLE = 40, 200
@@ -34,7 +34,7 @@ def drop_navigation(tree: _Element) -> None:
 
     The page says itself by ``rel`` where the previous, the next and others are. A part goes whose
     links all lead there or have a key of their own, as "Home" has, at least two, and that says
-    little beside them, under no heading.
+    little beside them, under no heading and in no paragraph of its own.
     """
     places = {
         one.get("href")
@@ -60,7 +60,7 @@ def _counts(tree: _Element, places: set[str]) -> dict[_Element, _Count]:
         if tag == "a" and element.get("href"):
             is_along = element.get("href") in places or "accesskey" in element.attrib
             count = counts[element] = _Count(int(is_along), int(not is_along))
-        elif tag in _SAYS:
+        elif tag in _SAYS or (tag == "p" and count.beside and not count.along):
             count.others += 1
         parent = element.getparent()
         if parent is not None:

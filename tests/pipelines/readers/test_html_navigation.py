@@ -50,6 +50,12 @@ def test_what_says_more_or_leads_elsewhere_stays(said: str) -> None:
     assert read("html", page.encode()).text == read("html", bare.encode()).text
 
 
+def test_a_page_of_little_else_keeps_its_text() -> None:
+    links = '<div><a href="ratio.html">1</a> <a href="limits.html">2</a></div>'
+    page = f"{HEAD}<body><div>{links * 3}<p>Text.</p></div>"
+    assert read("html", page.encode()).text == "Text."
+
+
 def test_without_rel_nothing_is_left_out() -> None:
     page = f"<title>T</title><body>{LIST}<h1>4. Memory</h1><p>{SAID * 3}</p></body>"
     assert "Next" in read("html", page.encode()).text
