@@ -84,7 +84,7 @@ class Layout:
             places.insert(0, item)
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
         places += takewhile(goes_on, rest)
-        return places + self._announced(places[-1])
+        return places + (self._announced(places[-1]) or self._named(places[-1]))
 
     def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
         """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each."""
@@ -285,6 +285,18 @@ class Layout:
         """The list, the command or the paragraph behind a sentence that ends with a colon."""
         is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
         return self._listed(place + 1, is_open=is_open)
+
+    def _named(self, place: int) -> list[int]:
+        """The paragraph behind a short line that is a block of its own, such as a term."""
+        is_line = self._starts_block(place) and self._ends_block(place)
+        if not is_line or not _HEAD.fullmatch(self._units[place].text.strip()):
+            return []
+        at = place + 1
+        while at < len(self._units) and self.forms[at] is Form.MARK:
+            at += 1
+        if at == len(self._units) or self.forms[at] is not Form.TEXT:
+            return []
+        return [at, *self._rest_of_paragraph(at, self._words(at))]
 
     def _listed(self, at: int, *, is_open: bool) -> list[int]:
         """Items and code from ``at`` on; with ``is_open`` else the first unit of a paragraph."""

@@ -212,6 +212,26 @@ def test_a_later_sentence_of_an_item_is_quoted_with_its_beginning(
     assert quoted(DEFINED, start) == expected
 
 
+TERMS = """Terms of loans.
+
+Promissory Note
+
+The legal agreement about a loan. It is signed.
+
+Loan Fee
+
+- A fee."""
+
+
+def test_a_term_alone_is_quoted_with_the_paragraph_behind_it() -> None:
+    assert quoted(TERMS, "Promissory") == [
+        "Promissory Note", "The legal agreement about a loan.", "It is signed.",
+    ]  # fmt: skip
+    assert quoted(TERMS, "The legal") == ["The legal agreement about a loan.", "It is signed."]
+    assert quoted(TERMS, "Loan") == ["Loan Fee"]
+    assert quoted(TERMS, "Terms") == ["Terms of loans."]
+
+
 DIRECTIVES = """Workers
 =======
 

@@ -16,7 +16,10 @@ _ENDED = re.compile(r"\b(?:Months|Weeks|Year|Quarter|Period) (?:Ended|Ending)\b|
 
 
 def cell_as_statement(row: TableRow, cell: Named, units: Units | None) -> str:
-    """`Net sales › Products: $60,584 million, three months ended July 1, 2023`."""
+    """`Net sales › Products: $60,584 million, three months ended July 1, 2023`.
+
+    Of a value that is no amount `Office, City: Berlin`.
+    """
     value = amount(cell.value)
     shown = cell.value
     if value and units:
@@ -26,7 +29,7 @@ def cell_as_statement(row: TableRow, cell: Named, units: Units | None) -> str:
         for other in row.cells if other is not cell
     )  # fmt: skip
     column = _in_prose(cell.header)
-    if not row.path or (row.corner and value is None):
+    if not row.path or (cell.header and value is None):
         return f"{named}, {cell.header}: {shown}" if named else f"{cell.header}: {shown}"
     return f"{named}: {shown}, {column}" if column else f"{named}: {shown}"
 
