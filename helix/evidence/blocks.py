@@ -108,11 +108,12 @@ class Layout:
         A later paragraph of an item is moved in under it.
         """
         at, least = place, 1000
-        while at and self.forms[at] in (Form.TEXT, Form.CODE, Form.MARK):
-            if self._opens_line(self._units[at]):
-                least = min(
-                    least, self._indent(self._units[at]) if self._starts_block(at) else least
-                )
+        while at and self.forms[at] in (Form.TEXT, Form.CODE, Form.MARK, Form.ITEM):
+            unit = self._units[at]
+            if self.forms[at] is Form.ITEM and least > self._indent(unit):
+                return at
+            if self._opens_line(unit) and self._starts_block(at):
+                least = min(least, self._indent(unit))
             at -= 1
         is_item = self.forms[at] is Form.ITEM
         return at if is_item and least > self._indent(self._units[at]) else None
@@ -289,7 +290,11 @@ class Layout:
     def _named(self, place: int) -> list[int]:
         """The paragraph behind a short line that is a block of its own, such as a term."""
         is_line = self._starts_block(place) and self._ends_block(place)
-        if not is_line or not _HEAD.fullmatch(self._units[place].text.strip()):
+        if (
+            self.forms[place] is not Form.TEXT
+            or not is_line
+            or not _HEAD.fullmatch(self._units[place].text.strip())
+        ):
             return []
         at = place + 1
         while at < len(self._units) and self.forms[at] is Form.MARK:

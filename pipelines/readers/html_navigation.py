@@ -8,70 +8,113 @@ from dataclasses import dataclass
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
 from pipelines.readers.markup_text import BLOCKS, tag_of
+from pipelines.readers.outline import LONGEST_HEADING
 
 _RELATIONS = frozenset("contents first home index last next prev previous start toc top up".split())
 _KEPT = frozenset("html body main article caption tbody td tfoot th thead tr".split())
 _SAYS = frozenset(("pre", *(f"h{level}" for level in range(1, 7))))
 _FEWEST = 2  # links of a part
-_MOST_BESIDE, _MOST_IN_TABLE = 40, 200
-"""Characters that are no link's: for each link, and in a table, which has the pages' titles."""
 
 
 @dataclass
 class _Count:
+    """The links of an element along the series, its other links and what only says something.
+
+    ``linked`` and ``beside`` are characters of links along it, and of no link and no page's title.
+    """
+
     along: int = 0
     others: int = 0
+    linked: int = 0
     beside: int = 0
+    text: int = 0
 
     def add(self, other: _Count) -> None:
         self.along += other.along
         self.others += other.others
+        self.linked += other.linked
         self.beside += other.beside
+        self.text += other.text
 
 
 def drop_navigation(tree: _Element) -> None:
     """Take out of a page what only leads along its series of pages.
 
     The page says itself by ``rel`` where the previous, the next and others are. A part goes whose
-    links all lead there or have a key of their own, as "Home" has, at least two, and that says
-    little beside them, under no heading and in no paragraph of its own.
+    links all lead there or have a key of their own, as "Home" has, at least two, and that says no
+    more beside them than they do, but for the titles of these pages. A page of nothing else stays.
     """
-    places = {
-        one.get("href")
+    related = [
+        one
         for one in tree.iter("a", "link")
         if one.get("href") and _RELATIONS & set(one.get("rel", "").lower().split())
-    }
+    ]
+    places = {one.get("href") for one in related}
     if len(places) < _FEWEST:
         return
-    counts = _counts(tree, places)
-    for element in list(tree.iter()):
-        if element in counts and _is_navigation(element, counts[element]):
-            element.drop_tree()
+    counts = _counts(tree, places, _titles(tree, places))
+    dropped, inner = list[_Element](), set[_Element]()
+    for element in tree.iter():
+        if element.getparent() in inner:
+            inner.add(element)
+        elif element in counts and _is_navigation(element, counts[element]):
+            inner.add(element)
+            dropped.append(element)
+    if sum(counts[one].text for one in dropped) < counts[tree].text:
+        for element in dropped:
+            element.clear(keep_tail=True)
 
 
-def _counts(tree: _Element, places: set[str]) -> dict[_Element, _Count]:
+def _titles(tree: _Element, places: set[str]) -> set[str]:
+    """The titles that the page gives itself and those of its series."""
+    own = ["".join(one.itertext()) for one in tree.iter("title")]
+    given = [
+        one.get("title", "")
+        for one in tree.iter("a", "link")
+        if one.get("href") in places or "accesskey" in one.attrib
+    ]
+    return {" ".join(title.split()) for title in (*own, *given)}
+
+
+def _counts(tree: _Element, places: set[str], titles: set[str]) -> dict[_Element, _Count]:
     """The links and the text of each element, with what is in it; in linear time."""
     counts: defaultdict[_Element, _Count] = defaultdict(_Count)
     for element in reversed(list(tree.iter())):
-        if not isinstance(element.tag, str):
+        if not isinstance(element.tag, str) or tag_of(element) in ("head", "script", "style"):
             continue
         count, tag = counts[element], tag_of(element)
-        count.beside += len((element.text or "").strip())
+        _say(count, element.text, titles)
         if tag == "a" and element.get("href"):
             is_along = element.get("href") in places or "accesskey" in element.attrib
-            count = counts[element] = _Count(int(is_along), int(not is_along))
+            linked = count.text if is_along else 0
+            count = _Count(int(is_along), int(not is_along), linked, 0, count.text)
+            counts[element] = count
+        elif tag in ("td", "th", "li") and _is_title(element, count, titles):
+            count.beside = 0
         elif tag in _SAYS or (tag == "p" and count.beside and not count.along):
             count.others += 1
         parent = element.getparent()
         if parent is not None:
             counts[parent].add(count)
-            counts[parent].beside += len((element.tail or "").strip())
+            _say(counts[parent], element.tail, titles)
     return counts
+
+
+def _is_title(element: _Element, count: _Count, titles: set[str]) -> bool:
+    """True for a title in several elements, such as one with a name in code."""
+    if not 0 < count.beside <= count.text <= LONGEST_HEADING:
+        return False
+    return " ".join("".join(element.itertext()).split()) in titles
+
+
+def _say(count: _Count, text: str | None, titles: set[str]) -> None:
+    said = " ".join((text or "").split())
+    count.text += len(said)
+    count.beside += 0 if said in titles else len(said)
 
 
 def _is_navigation(element: _Element, count: _Count) -> bool:
     tag = tag_of(element)
     if tag not in BLOCKS or tag in _KEPT or count.others or count.along < _FEWEST:
         return False
-    most = _MOST_IN_TABLE if tag == "table" else _MOST_BESIDE * count.along
-    return count.beside <= most
+    return count.beside <= count.linked

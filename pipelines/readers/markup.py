@@ -62,6 +62,7 @@ class TextOfMarkup:
         """Append the text of ``tree``. Its depth is the parser's: 255 elements at most."""
         self._walk(tree)
         self._flush()
+        self._end_terms()
 
     @property
     def text(self) -> str:
@@ -108,7 +109,7 @@ class TextOfMarkup:
         self._inside(element)
         if is_block:
             self._flush()
-        if tag == "dd":
+        if tag in ("dd", "dl"):
             self._end_terms()
 
     def _inside(self, element: _Element) -> None:
@@ -136,7 +137,7 @@ class TextOfMarkup:
         """Write the terms that no paragraph follows, but a list, code or nothing."""
         terms, self._terms = self._terms, []
         for term in terms:
-            self._item = self._marker()
+            self._item = self._item or self._marker()
             self._line.append(term)
             self._flush()
 
@@ -209,13 +210,18 @@ class TextOfMarkup:
 
 
 def _has_plain_terms(element: _Element) -> bool:
-    """True if no term in a definition list, or in one of its terms, has a heading or the like."""
-    inner = (one for one in element.iter() if isinstance(one.tag, str) and tag_of(one) == "dt")
+    """True if no term of a definition list, or in a term itself, has a heading or the like."""
+    parts = [child for part in element for child in (part if part.tag == "div" else [part])]
+    terms = [element] if tag_of(element) == "dt" else [one for one in parts if _is_term(one)]
     return not any(
         isinstance(part.tag, str) and tag_of(part) in _NOT_IN_TERMS
-        for term in inner
+        for term in terms
         for part in term.iterdescendants()
     )
+
+
+def _is_term(element: _Element) -> bool:
+    return isinstance(element.tag, str) and tag_of(element) == "dt"
 
 
 def _label(terms: Sequence[str]) -> str:

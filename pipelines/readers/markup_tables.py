@@ -14,6 +14,7 @@ from pipelines.readers.table_heads import Row
 
 _MOST_COLUMNS = 1_000  # the standard's own limit of what a cell spans; here of a row's repetitions
 _MOST_SQUARES = 200_000  # a table; beyond, spans are not followed
+_MOST_BOLD = 2  # rows that are headers by that alone; more, and they are data
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 
 
@@ -40,8 +41,11 @@ def rows_of(table: _Element) -> Iterator[Row]:
 def _headers(rows: Sequence[_Element]) -> set[_Element]:
     """The rows in the table's head or of header cells alone; else the first ones, if bold."""
     marked = {row for row in rows if _is_of_headers(row)}
-    bold = set(takewhile(_is_bold, rows))
-    return marked or (bold if len(bold) < len(rows) else set())
+    if marked:
+        return marked
+    wide = [row for row in rows if sum(bool(one_line_of(cell)) for cell in _cells(row)) > 1]
+    bold = list(takewhile(_is_bold, wide[: _MOST_BOLD + 1]))
+    return set(bold) if len(bold) <= min(_MOST_BOLD, len(wide) - 1) else set()
 
 
 def _is_of_headers(row: _Element) -> bool:
@@ -53,11 +57,18 @@ def _is_of_headers(row: _Element) -> bool:
 
 
 def _is_bold(row: _Element) -> bool:
-    """True for several cells that are bold from end to end."""
+    """True where each cell is bold from end to end, and no longer than a name."""
     texts = [(text, cell) for cell in _cells(row) if (text := one_line_of(cell))]
-    return len(texts) > 1 and all(
-        "".join(map(one_line_of, cell.iter("b", "strong"))) == text for text, cell in texts
+    return all(
+        len(text) <= LONGEST_NAME and "".join(_bold_in(cell)) == text for text, cell in texts
     )
+
+
+def _bold_in(element: _Element) -> Iterator[str]:
+    for child in element:
+        if isinstance(child.tag, str):
+            is_bold = tag_of(child) in ("b", "strong")
+            yield from [one_line_of(child)] if is_bold else _bold_in(child)
 
 
 def _cells(row: _Element) -> Iterator[_Element]:

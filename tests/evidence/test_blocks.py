@@ -220,7 +220,16 @@ The legal agreement about a loan. It is signed.
 
 Loan Fee
 
-- A fee."""
+- A fee
+
+It is paid once.
+
+- Each
+  - Of two. And more.
+
+    In the second.
+
+  In the first."""
 
 
 def test_a_term_alone_is_quoted_with_the_paragraph_behind_it() -> None:
@@ -229,6 +238,9 @@ def test_a_term_alone_is_quoted_with_the_paragraph_behind_it() -> None:
     ]  # fmt: skip
     assert quoted(TERMS, "The legal") == ["The legal agreement about a loan.", "It is signed."]
     assert quoted(TERMS, "Loan") == ["Loan Fee"]
+    assert quoted(TERMS, "- A fee") == ["- A fee"]
+    assert quoted(TERMS, "In the second") == ["- Of two.", "In the second."]
+    assert quoted(TERMS, "In the first") == ["- Each", "In the first."]
     assert quoted(TERMS, "Terms") == ["Terms of loans."]
 
 

@@ -50,6 +50,32 @@ def test_what_says_more_or_leads_elsewhere_stays(said: str) -> None:
     assert read("html", page.encode()).text == read("html", bare.encode()).text
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<div>{SAID}<a href=ratio.html>1</a> <a href=limits.html>2</a></div>", f"{SAID}1 2"),
+        (
+            "<table><tr><td>Short, and all of it.<tr><td><a href=ratio.html>1</a>"
+            "<a href=limits.html>2</a></table>",
+            "Short, and all of it.\n12",
+        ),
+        (
+            "<ul><li><a href=ratio.html>Ratio</a>: what is won<li><a href=limits.html>Limits</a>: "
+            "what is not</ul>",
+            "- Ratio: what is won\n- Limits: what is not",
+        ),
+        ("<a href=ratio.html>1</a> <a href=limits.html>2</a>", "1 2"),
+        (
+            "<table><tr><th>4. <code>Memory</code></th><td><a href=ratio.html>1</a>"
+            "<a href=limits.html>2</a></table><p>Text.",
+            "Text.",
+        ),
+    ],
+)
+def test_a_part_that_says_more_than_it_links_is_text(body: str, text: str) -> None:
+    assert read("html", f"{HEAD}<body>{body}".encode()).text == text
+
+
 def test_a_page_of_little_else_keeps_its_text() -> None:
     links = '<div><a href="ratio.html">1</a> <a href="limits.html">2</a></div>'
     page = f"{HEAD}<body><div>{links * 3}<p>Text.</p></div>"

@@ -40,6 +40,18 @@ def test_a_term_stands_in_front_of_what_defines_it(entries: str, text: str) -> N
     assert gathered.text == f"Above.\n\n{text}\n\nBelow."
 
 
+def test_a_term_without_a_definition_labels_nothing_else() -> None:
+    gathered = TextOfMarkup()
+    gathered.add(parse_tree("<p>One.</p><dt>Lost</dt>"))
+    gathered.add(
+        parse_tree("<dl><dt><h3>Part</h3></dt><dd>Of it.</dd><dt>B</dt></dl><p>After.</p>")
+    )
+    gathered.add(parse_tree("<ol><li><dl><dt>A</dt></dl></li><li>two</li></ol>"))
+    assert gathered.text == (
+        "One.\n\n- Lost\n\n### Part\n\nOf it.\n\n- B\n\nAfter.\n\n  1. A\n2. two"
+    )
+
+
 def test_terms_of_an_extracted_page_too() -> None:
     menu = "".join(f'<li><a href="/{n}">Another of many pages, {n}</a></li>' for n in range(30))
     terms = f"<dl><dt><code>rate</code></dt><dd>The rate.</dd><dt>Loan Fee</dt><dd>{SAID}</dd></dl>"

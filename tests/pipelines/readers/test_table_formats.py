@@ -241,6 +241,11 @@ def test_rows_and_columns_of_html_headers() -> None:
         ("in|the data\nlen|the length of in", "in | the data\nlen | the length of in"),
         ("<b>Name</b>|<b>Task</b>\nAda|proofs", "Name: Ada | Task: proofs"),
         ("<b>Name</b>|<b>Task</b>\n<b>Ada</b>|<b>proofs</b>", "Name | Task\nAda | proofs"),
+        (
+            "<b>a</b>|<b>b</b>\n<b>c</b>|<b>d</b>\n<b>e</b>|<b>f</b>\ng|h",
+            "a | b\nc | d\ne | f\ng | h",
+        ),
+        ("<b><strong>Who</strong></b>|<b>Task</b>\nAda|proofs", "Who: Ada | Task: proofs"),
         ("Name|Size\na|7 MB\nb|9 MB", "Name: a | Size: 7 MB\nName: b | Size: 9 MB"),
         (
             "Item|2023\nSales|5,000\nCosts|4,000",
