@@ -58,6 +58,7 @@ def test_parts_of_a_conversation_have_names_and_roles(page: Page) -> None:
     answered(page)
     page.locator(".turn").get_by_label("Answer again").click()
     expect(page.locator(".siblings")).to_contain_text("2 of 2")
+    expect(page.locator(".turn .actions")).to_be_visible()  # a question stops what is under way
     answered(page, "And for gift cards?")
     expect(page.locator("body")).to_match_aria_snapshot(_THREAD)
     page.locator(".row.open .row-link").focus()  # its tools come with the focus
