@@ -8,6 +8,7 @@ under it, and a sentence with those that go on behind it in its paragraph.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from itertools import takewhile
@@ -84,7 +85,7 @@ class Layout:
             places.insert(0, item)
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
         places += takewhile(goes_on, rest)
-        return places + (self._announced(places[-1]) or self._named(places[-1]))
+        return places + (self._announced(places[-1]) or self._behind_line(places[-1]))
 
     def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
         """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each."""
@@ -107,16 +108,16 @@ class Layout:
 
         A later paragraph of an item is moved in under it.
         """
-        at, least = place, 1000
-        while at and self.forms[at] in (Form.TEXT, Form.CODE, Form.MARK, Form.ITEM):
-            unit = self._units[at]
-            if self.forms[at] is Form.ITEM and least > self._indent(unit):
+        least = sys.maxsize  # of the indents of the paragraphs from the item to ``place``
+        for at in range(place, -1, -1):
+            unit, form = self._units[at], self.forms[at]
+            if form is Form.ITEM and least > self._indent(unit):
                 return at
+            if form not in (Form.TEXT, Form.CODE, Form.MARK, Form.ITEM):
+                return None
             if self._opens_line(unit) and self._starts_block(at):
                 least = min(least, self._indent(unit))
-            at -= 1
-        is_item = self.forms[at] is Form.ITEM
-        return at if is_item and least > self._indent(self._units[at]) else None
+        return None
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""
@@ -287,7 +288,7 @@ class Layout:
         is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
         return self._listed(place + 1, is_open=is_open)
 
-    def _named(self, place: int) -> list[int]:
+    def _behind_line(self, place: int) -> list[int]:
         """The paragraph behind a short line that is a block of its own, such as a term."""
         is_line = self._starts_block(place) and self._ends_block(place)
         if (

@@ -23,17 +23,21 @@ from pipelines.readers.markup_tables import is_layout
 from pipelines.readers.markup_text import running_share
 from pipelines.readers.outline import LONGEST_HEADING, short_title
 
-# of what the page itself marks as main: more, and trafilatura took menus
 _MOST_OF_MAIN = 1.05
-# of the page: where so little was cut, its headings and code are worth more. Of manuals of Debian
-# in HTML (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text, no heading
+"""Share of the text that the page marks as its main part: an extraction with more took menus."""
 _NEARLY_ALL = 0.9
-# of the page in paragraphs that are not mostly links, from which on it is a document, whose menus
-# are small; and the least of these that an extraction of what is marked as main, or of a page
-# without such a mark, keeps, or it lost some. By half of the test pages of Mozilla's Readability
-# and manuals of 30 packages of Debian: manuals have 0.93 to 1, pages with menus less than 0.9
-_DOCUMENT, _LEAST_OF_MAIN, _LEAST_OF_PAGE = 0.92, 0.88, 0.75
-_LIST_OF_LINKS = 0.25  # of what is marked as main: less, and its links are its content
+"""Share of the page's text from which on its headings and code are worth more than what was cut.
+Of manuals of Debian (bzip2, bc, fontconfig, GCC's news) trafilatura kept 0.93 to 0.99 of the text,
+and no heading."""
+_DOCUMENT = 0.92
+"""Share of the text in paragraphs that are not mostly links from which on a page is a document,
+whose menus are small. Chosen on half of the test pages of Mozilla's Readability and on manuals of
+30 packages of Debian: most manuals have 0.93 to 1, most pages with menus less than 0.9."""
+_LEAST_OF_MAIN, _LEAST_OF_PAGE = 0.88, 0.75
+"""Shares of a document's text that an extraction keeps at least, or it lost some: of a marked main
+part, and of a page without such a mark."""
+_LIST_OF_LINKS = 0.25
+"""Share as for _DOCUMENT below which the links of a marked main part are its content."""
 _NOT_EXTRACTED = (
     "//nav | //footer[not(ancestor::article or ancestor::main)] | //*[@role='navigation']"
 )

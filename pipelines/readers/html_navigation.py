@@ -11,16 +11,18 @@ from pipelines.readers.markup_text import BLOCKS, tag_of
 from pipelines.readers.outline import LONGEST_HEADING
 
 _RELATIONS = frozenset("contents first home index last next prev previous start toc top up".split())
-_KEPT = frozenset("html body main article caption tbody td tfoot th thead tr".split())
-_SAYS = frozenset(("pre", *(f"h{level}" for level in range(1, 7))))
-_FEWEST = 2  # links of a part
+_NEVER_DROPPED = frozenset("html body main article caption tbody td tfoot th thead tr".split())
+_CONTENT = frozenset(("pre", *(f"h{level}" for level in range(1, 7))))
+_FEWEST_LINKS = 2  # links of a part
 
 
 @dataclass
 class _Count:
-    """The links of an element along the series, its other links and what only says something.
+    """The links and the text of an element, with all that is in it.
 
-    ``linked`` and ``beside`` are characters of links along it, and of no link and no page's title.
+    ``along``: links along the series. ``others``: other links, headings, code, and paragraphs
+    without a link. In characters, ``linked``: the text of links along the series; ``beside``: text
+    that is in no link and no page's title; ``text``: all.
     """
 
     along: int = 0
@@ -50,7 +52,7 @@ def drop_navigation(tree: _Element) -> None:
         if one.get("href") and _RELATIONS & set(one.get("rel", "").lower().split())
     ]
     places = {one.get("href") for one in related}
-    if len(places) < _FEWEST:
+    if len(places) < _FEWEST_LINKS:
         return
     counts = _counts(tree, places, _titles(tree, places))
     dropped, inner = list[_Element](), set[_Element]()
@@ -83,7 +85,7 @@ def _counts(tree: _Element, places: set[str], titles: set[str]) -> dict[_Element
         if not isinstance(element.tag, str) or tag_of(element) in ("head", "script", "style"):
             continue
         count, tag = counts[element], tag_of(element)
-        _say(count, element.text, titles)
+        _add_text(count, element.text, titles)
         if tag == "a" and element.get("href"):
             is_along = element.get("href") in places or "accesskey" in element.attrib
             linked = count.text if is_along else 0
@@ -91,12 +93,12 @@ def _counts(tree: _Element, places: set[str], titles: set[str]) -> dict[_Element
             counts[element] = count
         elif tag in ("td", "th", "li") and _is_title(element, count, titles):
             count.beside = 0
-        elif tag in _SAYS or (tag == "p" and count.beside and not count.along):
+        elif tag in _CONTENT or (tag == "p" and count.beside and not count.along):
             count.others += 1
         parent = element.getparent()
         if parent is not None:
             counts[parent].add(count)
-            _say(counts[parent], element.tail, titles)
+            _add_text(counts[parent], element.tail, titles)
     return counts
 
 
@@ -107,7 +109,7 @@ def _is_title(element: _Element, count: _Count, titles: set[str]) -> bool:
     return " ".join("".join(element.itertext()).split()) in titles
 
 
-def _say(count: _Count, text: str | None, titles: set[str]) -> None:
+def _add_text(count: _Count, text: str | None, titles: set[str]) -> None:
     said = " ".join((text or "").split())
     count.text += len(said)
     count.beside += 0 if said in titles else len(said)
@@ -115,6 +117,6 @@ def _say(count: _Count, text: str | None, titles: set[str]) -> None:
 
 def _is_navigation(element: _Element, count: _Count) -> bool:
     tag = tag_of(element)
-    if tag not in BLOCKS or tag in _KEPT or count.others or count.along < _FEWEST:
+    if tag not in BLOCKS or tag in _NEVER_DROPPED or count.others or count.along < _FEWEST_LINKS:
         return False
     return count.beside <= count.linked

@@ -122,16 +122,17 @@ class TextOfMarkup:
     def _term(self, element: _Element) -> None:
         """Keep a term of a definition list for the paragraph that defines it, as its label.
 
-        A unit of text is then both, to search, to judge and to quote.
+        One unit of text then has both: it is searched, judged and quoted as one.
         """
         self._flush()
         term = _PERMALINK.sub("", one_line_of(element))
+        if not term:
+            return
+        self._is_tight = self._is_tight and bool(self._terms)
+        self._terms.append(term)
         is_sentence = term.endswith(_ENDS_SENTENCE) and any(map(str.isalpha, term))
-        if term:
-            self._is_tight = self._is_tight and bool(self._terms)
-            self._terms.append(term)
-            if is_sentence or len(term) > LONGEST_HEADING:
-                self._end_terms()
+        if is_sentence or len(term) > LONGEST_HEADING:
+            self._end_terms()
 
     def _end_terms(self) -> None:
         """Write the terms that no paragraph follows, but a list, code or nothing."""

@@ -40,7 +40,7 @@ def rows_of(table: _Element) -> Iterator[Row]:
 
 def _headers(rows: Sequence[_Element]) -> set[_Element]:
     """The rows in the table's head or of header cells alone; else the first ones, if bold."""
-    marked = {row for row in rows if _is_of_headers(row)}
+    marked = {row for row in rows if _has_header_cells(row)}
     if marked:
         return marked
     wide = [row for row in rows if sum(bool(one_line_of(cell)) for cell in _cells(row)) > 1]
@@ -48,7 +48,8 @@ def _headers(rows: Sequence[_Element]) -> set[_Element]:
     return set(bold) if len(bold) <= min(_MOST_BOLD, len(wide) - 1) else set()
 
 
-def _is_of_headers(row: _Element) -> bool:
+def _has_header_cells(row: _Element) -> bool:
+    """True in the table's head, and for several cells that are all header cells."""
     parent = row.getparent()
     if parent is not None and tag_of(parent) == "thead":
         return True

@@ -86,7 +86,7 @@ def opening_of(rows: Sequence[Row], *, again: bool) -> Opening | None:
     names = _joined(rows[top:last])
     below = [row.cells for row in rows[last:]]
     needs_contrast = again or any(row.is_unmarked for row in rows)
-    stands_out = _stands_out(names, below) or (not again and _is_over_numbers(names, below))
+    stands_out = _stands_out(names, below) or (not again and _names_columns(names, below))
     if (stands_out or not needs_contrast) and _is_header(names, below):
         return Opening(top, last - top)
     if again:
@@ -224,8 +224,8 @@ def _stands_out(cells: Cells, below: Sequence[Cells]) -> bool:
     )
 
 
-def _is_over_numbers(cells: Cells, below: Sequence[Cells]) -> bool:
-    """Several names beside an empty corner, or a name over cells of which most have a digit."""
+def _names_columns(cells: Cells, below: Sequence[Cells]) -> bool:
+    """True for several names beside an empty corner, and for one over cells that have digits."""
     if not cells[0] and sum(map(bool, cells)) > 1:
         return True
     for column, name in enumerate(cells):
