@@ -12,10 +12,10 @@ from evals.database import ingest
 from evals.suites import ROOT, Suite
 from helix.answering.answer import Answer
 from helix.answering.pipeline import AnswerRequest
-from helix.answering.proof.model import LIKELY
 from helix.answering.question import Question
 from helix.domain.history import EarlierTurn, History
 from helix.domain.scope import Scope
+from helix.evidence.model import LIKELY
 from helix.services import open_services
 from helix.settings import Settings
 

@@ -28,15 +28,21 @@ _MARK = re.compile(
     r"\A(?:[^\w]*+$|(?:```|~~~)\S*+$|(?:\.\.|#\.|\d{1,3}(?:\.\d{1,3}){0,9}\.?)$|\.\. "
     r"|\[[^\]\n]{0,200}\]: |:\w{1,60}: *+\S*+$)"
 )
+_NO_TEXT = re.compile(rf"#|```|~~~|{_ITEM.pattern}|{_MARK.pattern}")
 _UNDERLINE = re.compile(r"\n[^\S\n]*+([-=~^\"'`#*+_.:])\1{2,}+[^\S\n]*+(?:\n|$)")
 _RULE = re.compile(r"[\s:|-]++")
-_FENCE = re.compile(r"(?:```|~~~)", re.MULTILINE)
+_FENCE = re.compile(
+    r"^[^\S\n]*(?:(?:[-*+>]|\d{1,3}[.)])[^\S\n]+){0,3}(?:`{3,}|~~~(?!~))[^`\n]*$", re.MULTILINE
+)
+"""A line above or below code; a longer one of tildes is an underline."""
 _CODE_DIRECTIVE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|prompt|parsed-literal)::")
 _OPTION = re.compile(r"\s+:[\w-]{1,40}:")
 _GAP = re.compile(r"\n[^\S\n]*+\n")
-_WORD = r"[^\s.!?:;,。！？：]{1,40}+"
+_PART = r"[^\s.!?:;,。！？：]{1,40}+"
+_WORD = rf"{_PART}(?:[.:]{_PART}){{0,4}}"
 _HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
 """A short line without a stop, above text that begins on the next line."""
+_TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
 _ANNOUNCES = (":", "：", "::")
 _ASKS = ("?", "？", "؟")
 
@@ -58,7 +64,7 @@ class Layout:
 
     def __init__(self, passage: Passage, units: Sequence[Unit]) -> None:
         self._text, self._units = passage.text, units
-        self._titles = {_bare(line) for line in passage.headings.splitlines()} - {""}
+        self._titles = {bare(line) for line in passage.headings.splitlines()} - {""}
         fences = [match.start() for match in _FENCE.finditer(self._text)]
         self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
         self._navigation = navigation_spans(self._text)
@@ -68,23 +74,34 @@ class Layout:
         for place in range(len(units)):
             self.forms.append(self._form(place))
 
-    def quoted(self, place: int, goes_on: Callable[[int], bool] = lambda _: True) -> list[int]:
+    def quoted(
+        self,
+        place: int,
+        goes_on: Callable[[int], bool] = lambda _: True,
+        leads: Callable[[int], bool] = lambda _: False,
+    ) -> list[int]:
         """Places of the units to quote for the one at ``place``, in order; none for a mark.
 
-        The one at ``place`` is among them but where it is a heading. What follows it in its
-        paragraph is quoted as long as ``goes_on`` says so of each place.
+        The one at ``place`` is among them but where it is a heading. What stands in front of it in
+        its paragraph is quoted as far back as ``leads`` says so of each place, what follows as long
+        as ``goes_on`` does, or as far as a command that the paragraph ends with.
         """
         found, place = place, self._behind_heading(place)
         if not self._is_said(place):
             return []
         if found != place and self.forms[place] is Form.ITEM:
             return self._listed(place, is_open=True)
+        if self._is_term(place) and self.forms[place + 1] is Form.TEXT:
+            place += 1
         first = self._introduction(place)
         places = [at for at in range(first, place + 1) if self._is_said(at)]
-        if self.forms[first] is Form.TEXT and (item := self._item_of(first)) is not None:
+        before = self._paragraph_before(first, sum(map(self._words, places)))
+        places = [*takewhile(leads, before)][::-1] + places
+        if self.forms[places[0]] is Form.TEXT and (item := self._item_of(places[0])) is not None:
             places.insert(0, item)
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
-        places += takewhile(goes_on, rest)
+        is_command = bool(rest) and self._is_command(rest[-1] + 1)
+        places += rest if is_command else takewhile(goes_on, rest)
         return places + (self._announced(places[-1]) or self._behind_line(places[-1]))
 
     def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
@@ -145,7 +162,7 @@ class Layout:
             return Form.ITEM
         if self._is_indented_code(place):
             return Form.CODE
-        return Form.TEXT
+        return Form.ITEM if self._is_term(place) else Form.TEXT
 
     def _is_caption(self, place: int) -> bool:
         """True if the unit is the line above a table's first row."""
@@ -182,8 +199,18 @@ class Layout:
             return False
         alone = self._ends_block(place)
         if not alone and "\n" in self._between(place) and _HEAD.fullmatch(text):
-            return not (_ITEM.match(text) and _ITEM.match(self._units[place + 1].text))
+            are_items = _ITEM.match(text) and _ITEM.match(self._units[place + 1].text)
+            return not are_items and not self._is_term(place)
         return alone and text.endswith(_ASKS)
+
+    def _is_term(self, place: int) -> bool:
+        """True for a line without a stop, under which its definition is moved in."""
+        if not self._starts_block(place) or self._ends_block(place):
+            return False
+        unit, following = self._units[place], self._units[place + 1]
+        is_above = "\n" in self._between(place) and self._indent(following) > self._indent(unit)
+        is_text = not (_NO_TEXT.match(following.text) or _is_row(following.text))
+        return is_above and is_text and self._opens_line(unit) and bool(_TERM.fullmatch(unit.text))
 
     def _title_places(self) -> Iterator[int]:
         """Places of the units of heading lines: with a heading's mark, or among the known headings.
@@ -197,7 +224,7 @@ class Layout:
             line = self._text[self._units[first].start : self._units[last].end]
             is_marked = line.startswith("#") and line.lstrip("#")[:1].isspace()
             is_alone = self._starts_block(first) and self._ends_block(last)
-            if is_marked or (is_alone and _bare(line) in self._titles):
+            if is_marked or (is_alone and bare(line) in self._titles):
                 yield from range(first, last + 1)
             first = last + 1
 
@@ -283,10 +310,30 @@ class Layout:
             places.append(at)
         return places
 
+    def _paragraph_before(self, place: int, words: int) -> list[int]:
+        """Units in front of the one at ``place`` in its paragraph, from it back, as far as the
+        words go."""
+        places: list[int] = []
+        at = place
+        while self.forms[at] is Form.TEXT and not self._starts_block(at):
+            at -= 1
+            words += self._words(at)
+            if self.forms[at] is not Form.TEXT or words > MOST_WORDS:
+                break
+            places.append(at)
+        return places
+
     def _announced(self, place: int) -> list[int]:
         """The list, the command or the paragraph behind a sentence that ends with a colon."""
         is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
         return self._listed(place + 1, is_open=is_open)
+
+    def _is_command(self, place: int) -> bool:
+        """True for code, or a mark in front of some, behind a sentence that announces it."""
+        if not self._units[place - 1].text.endswith(_ANNOUNCES):
+            return False
+        forms = (form for form in self.forms[place:] if form is not Form.MARK)
+        return next(forms, None) is Form.CODE
 
     def _behind_line(self, place: int) -> list[int]:
         """The paragraph behind a short line that is a block of its own, such as a term."""
@@ -335,6 +382,6 @@ def _is_row(text: str) -> bool:
     return text.lstrip().startswith("|") or BESIDE in text
 
 
-def _bare(line: str) -> str:
+def bare(line: str) -> str:
     """A heading without its marks, for comparison."""
     return "".join(c for c in line.casefold() if c.isalnum())

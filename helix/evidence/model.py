@@ -25,6 +25,9 @@ from helix.evidence.words import Floats, words_of
 
 _MOST_KEPT = 32  # questions with their passages, some 20 kB each
 
+LIKELY = 0.9
+"""Least probability from which on an answer is said to answer what was asked."""
+
 WEIGHTS = Path(__file__).with_name("weights.npz")
 
 

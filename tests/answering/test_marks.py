@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from helix.answering.proof import Proof, prove, with_marks
-from helix.answering.proof.model import LIKELY
+from helix.evidence.model import LIKELY
 from tests.answering.test_proof import HANDED, REFUNDS, source
 
 QUESTION = "How many days of vacation do employees accrue?"

@@ -244,6 +244,107 @@ def test_a_term_alone_is_quoted_with_the_paragraph_behind_it() -> None:
     assert quoted(TERMS, "Terms") == ["Terms of loans."]
 
 
+OPTIONS = """  -a, --all
+      Count files that begin with a dot. Others are counted anyway.
+
+      It takes longer.
+
+  --format NAME
+      The format is told by its name.
+
+  Sizes
+
+  They are scaled."""
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("-a", ["-a, --all", "Count files that begin with a dot.", "Others are counted anyway."]),
+        ("Others", ["-a, --all", "Others are counted anyway."]),
+        ("It takes", ["-a, --all", "It takes longer."]),
+        ("--format", ["--format NAME", "The format is told by its name."]),
+        ("The format", ["--format NAME", "The format is told by its name."]),
+        ("They", ["They are scaled."]),
+    ],
+)
+def test_a_definition_that_is_moved_in_is_quoted_with_its_term(
+    start: str, expected: list[str]
+) -> None:
+    assert quoted(OPTIONS, start)[: len(expected)] == expected
+
+
+def test_what_leads_to_a_sentence_is_quoted_as_far_back_as_told() -> None:
+    text = "One is here. Two is here. Three is here.\n\nFour is here. Five is here."
+    passage = Passage(text)
+    layout = Layout(passage, units_of([passage]))
+
+    def led(place: int, *leads: int) -> list[int]:
+        return layout.quoted(place, goes_on=lambda _: False, leads=leads.__contains__)
+
+    assert led(2, 1) == [1, 2] and led(2, 0) == [2] and led(2, 0, 1) == [0, 1, 2]
+    assert led(3, 2) == [3], "of another paragraph"
+    long = Passage(f"{'word ' * 50}ends. {'word ' * 20}ends.")
+    assert Layout(long, units_of([long])).quoted(1, leads=lambda _: True) == [1]
+
+
+IMAGE = """An image can be copied to a drive. It is all that is on it then. Do it like this:
+
+```
+dd if=image of=drive
+```
+
+Wait until it ends."""
+
+
+def test_a_paragraph_is_quoted_as_far_as_the_command_that_it_ends_with() -> None:
+    passage = Passage(IMAGE)
+    units = units_of([passage])
+
+    def said(place: int) -> list[str]:
+        quoted = Layout(passage, units).quoted(place, goes_on=lambda _: False)
+        return [units[at].text for at in quoted]
+
+    assert said(0) == [*(unit.text for unit in units[:3]), "dd if=image of=drive"]
+    assert said(2) == [units[2].text, "dd if=image of=drive"]
+
+
+def test_an_underline_of_tildes_is_no_fence() -> None:
+    passage = Passage("Upgrading\n~~~~~~~~~\n\nGet the newest one.")
+    layout = Layout(passage, units_of([passage]))
+    assert layout.forms == [Form.HEADING, Form.MARK, Form.TEXT]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Create it\n    ```sql\n    CREATE DATABASE one;\n    ```", ["CREATE DATABASE one;"]),
+        ("Modes\n    - local mode\n    - shared mode", ["- local mode", "- shared mode"]),
+        ("Modes\n    # Local\n    It is here.", ["It is here."]),
+    ],
+)
+def test_a_line_over_what_is_no_text_is_no_term(text: str, expected: list[str]) -> None:
+    assert quoted(text, text.split("\n")[0]) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```pip install x``` puts x there.\n\nIt costs 3 euros.",
+        "1. ```bash\n   make\n   ```\n\nIt costs 3 euros.",
+        "> ```\n> make\n> ```\n\nIt costs 3 euros.",
+    ],
+)
+def test_a_fence_is_a_line_of_its_own_in_a_list_or_a_quote_too(text: str) -> None:
+    passage = Passage(text)
+    assert Layout(passage, units_of([passage])).forms[-1] is Form.TEXT
+
+
+@pytest.mark.parametrize("line", ["6.1.2 Sales tax", "notes.txt", "Ratio 1:2"])
+def test_a_line_with_stops_within_its_words_is_quoted_with_what_is_behind_it(line: str) -> None:
+    assert quoted(f"Text.\n\n{line}\n\nIt is set there.", line) == [line, "It is set there."]
+
+
 DIRECTIVES = """Workers
 =======
 

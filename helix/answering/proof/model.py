@@ -8,6 +8,7 @@ from typing import Any
 
 from helix.domain.calculations import Calculation
 from helix.domain.citations import MARKER
+from helix.evidence.model import LIKELY
 
 NO_MARKER = "no marker"
 NO_SOURCE = "no such source"
@@ -32,9 +33,6 @@ MISATTRIBUTED = "misattributed"
 nothing shows that they do; another number or name, or a denial, stands where they come closest; it
 cites none; those it cites do not say it, but another that the model was given has its very words.
 """
-
-LIKELY = 0.9
-"""Least probability from which on an answer is said to answer what was asked."""
 
 
 @dataclass(frozen=True, slots=True)

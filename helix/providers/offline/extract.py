@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
@@ -26,7 +26,7 @@ PARAGRAPH = "\n\n"
 _MOST_RESTS = 2
 _MOST_PARTS = 3
 _COMMA = re.compile(r",(?!\d)")
-_BULLET_MARK = re.compile(r"^[-*+•‣◦▪>]\s+")
+_BULLET_MARK = re.compile(r"^[-*+•‣◦▪▶●○■□–—·>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
@@ -44,12 +44,13 @@ def answer_of(asked: Offered, risk: float = RISK) -> str:
     if asked.findings.statements:
         return PARAGRAPH.join(asked.findings.statements)
     answers = [
-        _answer(Offered(part.question, found), risk)
+        said
         for part in asked.findings.parts
         if (found := tuple(one for one in asked.sources if one.number in part.numbers))
+        for said in _answer(Offered(part.question, found), risk)[:1]
     ]
     if any(answers):
-        return PARAGRAPH.join(dict.fromkeys(filter(None, answers)))
+        return _together(answers)
     question = _without_orders(MARKER.sub(" ", asked.question))
     if is_summary(question):
         return lead_sentences(asked.sources) or REFUSAL
@@ -63,15 +64,39 @@ def _without_orders(question: str) -> str:
 
 
 def _answers(asked: Offered, risk: float) -> str:
-    """The answer, and the one to what it has no word of: to the rest of the question."""
-    answers = [_answer(asked, risk)]
-    if not (answers[0] or asked.follows):
+    """The answer, and the one to what it has no word of: to the rest of the question.
+
+    Where there is no rest, the answer with the second likeliest, if there is one.
+    """
+    first = _answer(asked, risk)
+    if not (first or asked.follows):
         return _answer_of_parts(asked, risk)
-    while answers[-1] and not asked.follows and len(answers) <= _MOST_RESTS:
+    answers = first[:1]
+    while answers and not asked.follows and len(answers) <= _MOST_RESTS:
         rest, needed = rest_of(asked.question, _said(answers, asked.sources))
-        left = replace(asked, question=rest)
-        answers.append(_answer(left, risk, needed) if needed else "")
-    return PARAGRAPH.join(dict.fromkeys(filter(None, answers)))
+        more = _answer(replace(asked, question=rest), risk, needed)[:1] if needed else []
+        if not more:
+            break
+        answers += more
+    return _together(answers if answers[1:] else first[-1:])
+
+
+def _together(answers: Iterable[str]) -> str:
+    """The answers as paragraphs, without those that another has too."""
+    found: list[str] = []
+    for answer in answers:
+        within = [place for place, one in enumerate(found) if _has(answer, one)]
+        if within:
+            found[within[0]] = answer
+            found = [one for place, one in enumerate(found) if place not in within[1:]]
+        elif not any(_has(one, answer) for one in found):
+            found.append(answer)
+    return PARAGRAPH.join(found)
+
+
+def _has(whole: str, part: str) -> bool:
+    """True where the words of ``part`` stand in ``whole``, in their order."""
+    return f" {' '.join(part.split())} " in f" {' '.join(whole.split())} "
 
 
 def _said(answers: Sequence[str], sources: Sequence[OfferedSource]) -> str:
@@ -86,20 +111,30 @@ def _answer_of_parts(asked: Offered, risk: float) -> str:
     parts = [part for part in _COMMA.split(asked.question) if part.strip()]
     if not 1 < len(parts) <= _MOST_PARTS:
         return ""
-    answers = [_answer(replace(asked, question=part), risk) for part in parts]
-    return PARAGRAPH.join(dict.fromkeys(answers)) if all(answers) else ""
+    answers = [_answer(replace(asked, question=part), risk)[:1] for part in parts]
+    return _together(chain(*answers)) if all(answers) else ""
 
 
-def _answer(asked: Offered, risk: float, needed: str = "") -> str:
+def _answer(asked: Offered, risk: float, needed: str = "") -> list[str]:
+    """The likeliest answer, and it with a second one that is not much less likely, if there is one.
+
+    Both are in the order of their source where that is one. Empty where nothing is likely.
+    """
     question, sources = asked.question, asked.sources
     if asks_for_extreme(question):
         if found := extreme_of(question, sources):
-            return f"{quote(found[1])} [{sources[found[0]].number}]"
+            return [f"{quote(found[1])} [{sources[found[0]].number}]"]
     elif not (asked.follows or needed):
         for reading in (question, *rephrasings(question)):
             if cell := named_cell(reading, sources):
-                return f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]"
-    return _written(likeliest(question, sources, risk, asked.follows, asked.said, needed), sources)
+                return [f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]"]
+    best = likeliest(question, sources, risk, asked.follows, asked.said, needed)
+    if not best[1:]:
+        return [_written(quotes, sources) for quotes in best]
+    first, second = best
+    is_behind = first[0].source == second[0].source and second[0].start < first[0].start
+    both = [_written(quotes, sources) for quotes in ((second, first) if is_behind else best)]
+    return [_written(first, sources), PARAGRAPH.join(both)]
 
 
 def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:

@@ -1,4 +1,4 @@
-"""The quote that answers: the likeliest unit of the sources, with what belongs to it."""
+"""The quotes that answer: the likeliest units of the sources, with what belongs to them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from helix.domain.contract import REFUSAL
 from helix.evidence.asked_words import heaviest, is_met
-from helix.evidence.blocks import Form, Layout
-from helix.evidence.model import evidence_model, how_likely
+from helix.evidence.blocks import Form, Layout, bare
+from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
 from helix.language.folding import copy_words
@@ -25,8 +25,12 @@ _TRIED = 8
 """Units tried from the likeliest on: the first ones may lack a number or a name of the question."""
 _GOES_ON = 0.1
 """Share of the unit's probability from which on what follows in its paragraph is quoted too."""
+_LEADS = 0.4
+"""The same of what stands in front of it."""
 _ALIKE = 0.5
 """Share of a list item's probability from which on its neighbours are quoted with it."""
+_SECOND = 0.5
+"""Share of the likeliest unit's probability from which on a second one is quoted too."""
 _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
@@ -51,14 +55,15 @@ def likeliest(
     follows: str = "",
     said: str = "",
     needed: str = "",
-) -> list[Quote]:
+) -> list[list[Quote]]:
     """The unit that likeliest answers, with what belongs to it; nothing where none is likely.
 
-    ``risk`` is the share of wrong answers that is accepted, from which follows how likely the
-    likeliest must be. A question that ``follows`` another is read behind its topic, and by itself
-    too where it has a telling word; that word, or the topic's, must stand in what is quoted. A unit
-    that the conversation has ``said`` stands behind one that is a tenth as likely: a follow-up
-    seldom asks for what was just said.
+    Where a second one is not much less likely, and the first not sure, both. ``risk`` is the share
+    of wrong answers that is accepted, from which follows how likely the likeliest must be. A
+    question that ``follows`` another is read behind its topic, and by itself too where it has a
+    telling word; that word, or the topic's, must stand in what is quoted. A unit that the
+    conversation has ``said`` stands behind one that is a tenth as likely: a follow-up seldom asks
+    for what was just said.
     """
     own = heaviest(question) if follows else ""
     needed = needed or own or heaviest(follows)
@@ -88,7 +93,9 @@ class _Reading:
         if topic:
             likely = likely / max(1 - float(likely[new < 1].sum()), 0.1)
         self.probabilities = np.maximum(likely, how_likely(question, read)) if stands else likely
-        self._preference = self.probabilities * new
+        self._new, self._preference = new, self.probabilities * new
+        lines = (line for passage in passages for line in passage.headings.splitlines())
+        self._titles = frozenset(map(bare, lines))
         own: list[list[Unit]] = [[] for _ in passages]
         for unit in self._units:
             own[unit.passage].append(unit)
@@ -108,28 +115,45 @@ class _Reading:
         weights = [_SAID if _as_line(unit.text) in said else 1 for unit in self._units]
         return np.array(weights, dtype=np.float32)
 
-    def likeliest(self, bar: float) -> list[Quote]:
-        """The quotes of the likeliest unit that may be quoted; none below the ``bar``.
+    def likeliest(self, bar: float) -> list[list[Quote]]:
+        """The quotes of the one or two likeliest units that may be quoted; none below the ``bar``.
 
         A number or identifier of the question must stand in what is quoted, above it or, for a
         number, in its source, and its negation in the unit: that is exact, whatever the model
         says.
         """
-        exact = _exact(self._question)
+        exact, found, least = _exact(self._question), list[list[Quote]](), 0.0
         ranked = np.argsort(-self._preference, kind="stable")
         for place in map(int, ranked[self.probabilities[ranked] >= bar][:_TRIED]):
+            if len(found) == 2 or self._preference[place] < least:
+                break
+            if found and self._new[place] < 1:
+                continue
             quotes = self.quotes(place)
-            if quotes and self._holds(exact, place) and self._has_all(exact, quotes):
-                return quotes
-        return []
+            is_told = self._holds(exact, place) and self._has_all(exact, quotes)
+            if is_told and self._is_new(quotes, found):
+                found.append(quotes)
+                is_sure = self.probabilities[place] >= LIKELY
+                least = 1 if is_sure else _SECOND * float(self._preference[place])
+        return found
+
+    def _is_new(self, quotes: Sequence[Quote], found: Sequence[Sequence[Quote]]) -> bool:
+        """True where nothing of ``quotes`` is among those ``found``, nor a copy of them."""
+        said = _as_line(" ".join(self._text(one) for before in found for one in before))
+        return not any(_as_line(self._text(one)) in said for one in quotes)
+
+    def _text(self, quote: Quote) -> str:
+        return self._sources[quote.source].text[quote.start : quote.end]
 
     def _holds(self, exact: _Exact, place: int) -> bool:
         """True where the unit at ``place`` has the negation of the question, or that has none."""
         return not exact.is_negated or _denies(words(self._units[place].text))
 
     def _has_all(self, exact: _Exact, quotes: Sequence[Quote]) -> bool:
+        if not quotes:
+            return False
         source = self._sources[quotes[0].source]
-        quoted = " ".join(source.text[one.start : one.end] for one in quotes)
+        quoted = " ".join(map(self._text, quotes))
         near = {word.form for word in words_of(f"{source.place.text}\n{quoted}")}
         if not exact.identifiers <= near or not is_met(self._needed, near):
             return False
@@ -148,11 +172,17 @@ class _Reading:
             return float(self.probabilities[first + at])
 
         said = max(layout.rows_under(chosen.place), key=likely, default=chosen.place)
-        places = layout.quoted(said, lambda at: likely(at) >= _GOES_ON * likely(said))
+        places = layout.quoted(
+            said,
+            goes_on=lambda at: likely(at) >= _GOES_ON * likely(said),
+            leads=lambda at: self._preference[first + at] >= _LEADS * likely(said),
+        )
         if places == [said] and layout.forms[said] is Form.ITEM:
             places = layout.alike(said, lambda at: likely(at) >= _ALIKE * likely(said))
         if any(REFUSAL in own[at].text or INWARDS in own[at].text for at in places):
             return []  # a table's row with named columns is for its cells
+        if all(bare(own[at].text) in self._titles for at in places):
+            return []  # an entry of a table of contents
         return [
             Quote(chosen.passage, *_part(own[at], self._question), layout.forms[at])
             for at in places
