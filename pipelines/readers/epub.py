@@ -15,10 +15,12 @@ from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
 from pipelines.readers.html_tree import parse_tree
 from pipelines.readers.markup import TextOfMarkup
+from pipelines.readers.markup_text import running_share
 from pipelines.readers.office import guarded
 from pipelines.readers.outline import short_title
 
 _MOST_CHAPTERS = 10_000
+_MOST_OF_CONTENTS = 0.25  # of the text, outside of paragraphs that are mostly links
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 _CLOSED = re.compile(r"<([A-Za-z][\w:-]*)((?:\s[^<>]*)?)/>")
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
@@ -57,10 +59,11 @@ def _book(parts: _Parts, progress: Progress) -> ReadText:
         package = parts.xml(place[0])
     except (KeyError, IndexError):
         raise UnreadableFile("a damaged EPUB file: it names no book") from None
-    chapters = list(_chapters(package, posixpath.dirname(place[0])))
+    folder = posixpath.dirname(place[0])
+    chapters, contents = list(_chapters(package, folder)), _contents(package, folder)
     gathered, warnings = TextOfMarkup(), []
     for number, name in enumerate(chapters, start=1):
-        if problem := _add(gathered, parts, name):
+        if problem := _add(gathered, parts, name, is_contents=name in contents):
             warnings.append(f"chapter {number}: {problem}")
         progress(number, len(chapters))
     if not gathered.text:
@@ -72,15 +75,20 @@ def _book(parts: _Parts, progress: Progress) -> ReadText:
     )
 
 
-def _add(gathered: TextOfMarkup, parts: _Parts, name: str) -> str | None:
-    """The reason why a chapter could not be added; a bomb is the whole file's refusal."""
+def _add(gathered: TextOfMarkup, parts: _Parts, name: str, *, is_contents: bool) -> str | None:
+    """The reason why a chapter could not be added; a bomb is the whole file's refusal.
+
+    A table of contents is left out where it is mostly links.
+    """
     try:
         page = parts.read(name).decode(errors="replace")
     except KeyError:
         return "it is missing from the file"
     try:
         if page.strip():
-            gathered.add(parse_tree(_opened(page)))
+            tree = parse_tree(_opened(page))
+            if not is_contents or running_share(tree) > _MOST_OF_CONTENTS:
+                gathered.add(tree)
     except UnreadableFile as error:
         return str(error)
     return None
@@ -105,8 +113,18 @@ def _chapters(package: etree._Element, folder: str) -> Iterator[str]:
         if item is None or "nav" in item.get("properties", "").split():
             continue
         if "html" in item.get("media-type", "html"):
-            path = unquote(urlsplit(item.get("href", "")).path)
-            yield posixpath.normpath(posixpath.join(folder, path))
+            yield _named(item.get("href", ""), folder)
+
+
+def _contents(package: etree._Element, folder: str) -> frozenset[str]:
+    """Names of the parts that the book's guide calls its table of contents."""
+    found = package.xpath("//*[local-name()='reference'][@type='toc']/@href")
+    return frozenset(_named(address, folder) for address in found)
+
+
+def _named(address: str, folder: str) -> str:
+    """The name in the archive of what the package gives the address of."""
+    return posixpath.normpath(posixpath.join(folder, unquote(urlsplit(address).path)))
 
 
 def _opened(page: str) -> str:

@@ -286,6 +286,22 @@ def test_a_book() -> None:
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.parametrize(
+    ("page", "is_read"),
+    [("<h1>Contents</h1><a href='a'>All that chapter one has to say, and more</a>", False),
+     ("<p>To those who wrote it.</p><a href='a'>One</a>", True)],
+)  # fmt: skip
+def test_a_table_of_contents_that_the_guide_names_is_left_out(page: str, *, is_read: bool) -> None:
+    guide = '</spine><guide><reference type="toc" href="text/two%20.xhtml#top"/></guide>'
+    parts = {
+        "OEBPS/content.opf": OPF.replace("</spine>", guide),
+        "OEBPS/text/two .xhtml": f"{XHTML}{page}</body>",
+    }
+    found = read("epub", epub(**parts))
+    assert "First words." in found.text
+    assert ("one" in found.text.lower().split("first words.")[1]) is is_read
+
+
 ENCRYPTED = """<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>
 <e:EncryptionMethod Algorithm="{}"/></e:EncryptedData></encryption>"""
 
