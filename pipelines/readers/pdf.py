@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import gc
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
 
 from helix.domain.pages import LONGEST_SIDE
 from helix.sandbox.pdfium.bitmap import draw
@@ -27,6 +25,7 @@ from helix.sandbox.pdfium.document import (
 )
 from helix.sandbox.pdfium.objects import IMAGE, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
+from pipelines.readers.printed.bookmarks import Bookmarks
 from pipelines.readers.printed.frame import Frame
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
 from pipelines.readers.printed.hyphens import Vocabulary
@@ -34,6 +33,7 @@ from pipelines.readers.printed.layout import TableFinder, asides, laid_out, larg
 from pipelines.readers.printed.pages import DocumentWriter
 from pipelines.readers.printed.rules import PackedRules, packed_rules, unpacked
 from pipelines.readers.printed.tables import find_tables
+from pipelines.readers.printed.typewriter import LetterWidths
 from pipelines.readers.printed.words import (
     UNPRINTED,
     PageWords,
@@ -50,7 +50,6 @@ _MOST_PIXELS = 6_000_000  # of a rendered page; A4 at 200 dpi has 3.9 million
 _LETTER = (612.0, 792.0)  # points, of a page that is too damaged to have a size
 _TOO_LARGE = f"a side of it is longer than {LONGEST_SIDE:,.0f} points: it is not read"
 _LARGEST = 200.0  # points of a letter whose size is counted
-_MOST_BOOKMARKS = 10_000
 _LONGEST_TITLE = 200  # characters
 _DEEPEST_FORM = 5  # forms in forms: one may hold itself
 
@@ -60,8 +59,6 @@ _JUNK_TITLE = re.compile(
     r"html?|qxd|ps|odt|pages)|[\d\W_]*",
     re.IGNORECASE,
 )
-
-_Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +106,17 @@ def _read(data: bytes, progress: Progress) -> ReadText:
         for number in range(1, count + 1):
             sheets.append(_sheet(document, number))
             progress(number, count)
-        title, paths = _title(document), _paths(document)
+        title, bookmarks = _title(document), Bookmarks.of(document)
     finally:
         document.close()
     warnings = [f"page {n}: {sheet.warning}" for n, sheet in enumerate(sheets, 1) if sheet.warning]
     if not any(sheet.words or sheet.text for sheet in sheets):
         raise UnreadableFile(warnings[0] if warnings else "empty: there is no text in it")
-    return _written(sheets, title, paths, warnings)
+    return _written(sheets, title, bookmarks, warnings)
 
 
 def _written(
-    sheets: list[_Sheet], title: str | None, paths: _Paths | None, warnings: list[str]
+    sheets: list[_Sheet], title: str | None, bookmarks: Bookmarks | None, warnings: list[str]
 ) -> ReadText:
     """The document of all pages; each is let go once it is written."""
     furniture = furniture_of([sheet.edges for sheet in sheets])
@@ -127,12 +124,12 @@ def _written(
     vocabulary = Vocabulary([sheet.words.text for sheet in sheets if sheet.words])
     writer = DocumentWriter(vocabulary)
     writer.draft.warnings += warnings
-    heading = ""
+    heading, widths = "", LetterWidths()
     for index, page_furniture in enumerate(furniture):
         sheet, sheets[index] = sheets[index], _Sheet(sheets[index].frame)
-        path = paths.at(index + 1) if paths else None
+        marks = bookmarks.on(index + 1) if bookmarks else None
         if sheet.words is None:
-            writer.add_text(sheet.text, sheet.frame, path)
+            writer.add_text(sheet.text, sheet.frame, marks)
             continue
         words = sheet.words.words()
         taken = page_furniture.numbers.union(numbers_of(sheet.words.aside))
@@ -140,10 +137,10 @@ def _written(
         for number in sorted(taken, reverse=True):  # from the last on: places before it hold
             del body[number]
         find = _finder(sheet.rules, index + 1)
-        items = laid_out(words, body, find, body_size)
+        items = laid_out(words, body, find, body_size, widths)
         items += asides(sheet.words, words)
         heading = heading if index else largest_heading(items)
-        writer.add_page(sheet.words, words, page_furniture, items, path)
+        writer.add_page(sheet.words, words, page_furniture, items, marks)
     return replace(writer.finish(title), heading=heading or None)
 
 
@@ -240,38 +237,3 @@ def _title(document: Document) -> str | None:
     title = " ".join(UNPRINTED.sub("", document.metadata("Title")).split())
     title = title[:_LONGEST_TITLE].strip()
     return None if _JUNK_TITLE.fullmatch(title) else title
-
-
-class _Paths:
-    """Heading paths of pages, from (page from 1, path) of the bookmarks."""
-
-    def __init__(self, bookmarks: list[tuple[int, _Path]]) -> None:
-        self._marks = sorted(bookmarks, key=lambda mark: mark[0])
-        self._pages = [page for page, _ in self._marks]
-
-    def at(self, page: int) -> _Path:
-        """The heading path of a page: of the bookmark that it holds, or of the last before it.
-
-        Where the page holds several, their common part, for a text may be under any of them.
-        """
-        last = bisect_right(self._pages, page)
-        here = [path for at, path in self._marks[bisect_right(self._pages, page - 1) : last]]
-        if len(here) > 1:
-            levels = zip(*here, strict=False)
-            common = tuple(names[0] for names in takewhile(lambda n: len(set(n)) == 1, levels))
-            return common or here[0]
-        return self._marks[last - 1][1] if last else ()
-
-
-def _paths(document: Document) -> _Paths | None:
-    bookmarks = list(_bookmarks(document))
-    return _Paths(bookmarks) if bookmarks else None
-
-
-def _bookmarks(document: Document) -> Iterator[tuple[int, _Path]]:
-    path: list[str] = []
-    for bookmark in islice(document.bookmarks(), _MOST_BOOKMARKS):
-        title = " ".join(UNPRINTED.sub("", bookmark.title).split())[:_LONGEST_TITLE]
-        path[bookmark.level :] = [title]
-        if bookmark.page is not None and title:
-            yield bookmark.page + 1, tuple(filter(None, path))

@@ -8,6 +8,7 @@ from array import array
 from collections import deque
 from collections.abc import Sequence
 from itertools import repeat, starmap
+from math import hypot
 from typing import Any
 
 from helix.sandbox.pdfium.document import PageText
@@ -29,6 +30,8 @@ _NUMBER = function("FPDFText_GetCharIndexFromTextIndex", ctypes.c_int)
 _LOOSE_BOX = function("FPDFText_GetLooseCharBox")
 _FONT_WEIGHT = function("FPDFText_GetFontWeight", ctypes.c_int)
 _FONT_NAME = function("FPDFText_GetFontInfo", ctypes.c_ulong)
+_FONT_SIZE = function("FPDFText_GetFontSize", ctypes.c_double)
+_MATRIX = function("FPDFText_GetMatrix", ctypes.c_int)
 
 
 class _BoxBuffer:
@@ -98,14 +101,28 @@ class PageCharacters:
             edges.frombytes(_BOX_BUFFER.loose_boxes(self._page, some))
         return edges
 
+    def fonts(self, numbers: Sequence[int]) -> list[tuple[bytes, float]]:
+        """The name of each character's font and the size that is set, in tenths of a point."""
+        matrix = (ctypes.c_float * 6)()
+        place = ctypes.byref(matrix)
+        found = []
+        for number in numbers:
+            scale = hypot(matrix[2], matrix[3]) if _MATRIX(self._page, number, place) else 1.0
+            size = round(_FONT_SIZE(self._page, number) * scale, 1)
+            found.append((self._font_name(number), size))
+        return found
+
     def is_bold(self, number: int) -> bool:
         """True where a character is bold by its font's name, or else by its weight."""
-        size = _FONT_NAME(self._page, number, self._name_at, self._name_size, self._flags_at)
-        if not 0 < size <= _LONGEST_FONT_NAME:
+        if not (name := self._font_name(number)):
             return False
-        name = self._name.value
         if (known := self._bold.get(name)) is not None:
             return known
         is_heavy = _FONT_WEIGHT(self._page, number) >= _BOLD_WEIGHT
         self._bold[name] = is_bold = is_heavy or _BOLD_NAME.search(name) is not None
         return is_bold
+
+    def _font_name(self, number: int) -> bytes:
+        """The name of a character's font; b"" where it has none, or one beyond all measure."""
+        size = _FONT_NAME(self._page, number, self._name_at, self._name_size, self._flags_at)
+        return self._name.value if 0 < size <= _LONGEST_FONT_NAME else b""

@@ -57,7 +57,7 @@ class Heading:
 
 def heading_of(block: Block, words: WordColumns, body_size: float) -> Heading | None:
     """The heading that a block is, by the size of the document's text; None for any other block."""
-    if len(block.lines) > _MOST_LINES:
+    if len(block.lines) > _MOST_LINES or block.kind is BlockKind.CODE:
         return None
     larger = block.size > _LARGER * body_size
     bold = block.is_bold

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipelines.readers.printed.columns import Hole, in_order
+from pipelines.readers.printed.definitions import Role, roles
 from pipelines.readers.printed.headings import Heading, heading_of
 from pipelines.readers.printed.lines import Line, merged, rows, runs
 from pipelines.readers.printed.paragraphs import Block, BlockKind, Edges, blocks_of
 from pipelines.readers.printed.table_word_spans import words_of_grid
 from pipelines.readers.printed.tables import FoundTable
+from pipelines.readers.printed.typewriter import LetterWidths
 from pipelines.readers.printed.words import PageWords, Word, WordColumns, numbers_of
 
 _CENTRED = 8.0  # points between the middles of two lines of one heading
@@ -21,10 +23,11 @@ TableFinder = Callable[[Sequence[Word]], Sequence[FoundTable]]
 
 @dataclass(slots=True)
 class Placed:
-    """A block of text, with the heading that it is where it is one."""
+    """A block of text, with the heading that it is where it is one, or its part in a definition."""
 
     block: Block
     heading: Heading | None = None
+    role: Role | None = None
 
 
 Item = Placed | FoundTable
@@ -35,12 +38,13 @@ def laid_out(
     body: Sequence[int],
     find: TableFinder | None,
     body_size: float,
+    widths: LetterWidths,
 ) -> list[Item]:
     """The blocks and tables of the page, in reading order.
 
     ``body`` are the numbers of the words that are no furniture and stand upright. ``find`` gives
     the tables among such words, None where there cannot be any; ``body_size`` is the size of most
-    of the document's text.
+    of the document's text, ``widths`` are those of its code on the pages before.
     """
     tables = find(words.chosen(body)) if find else ()
     left = body
@@ -50,8 +54,9 @@ def laid_out(
     pieces += runs(words, left)
     pieces += [Hole(table.left, table.top, table.right, table.bottom, table) for table in tables]
     found: list[Item] = []
+    code = widths.of_page([piece for piece in pieces if isinstance(piece, Line)], words)
     for region in in_order(pieces):
-        _join_over_columns(found, items := list(_items(region, words, body_size)), words)
+        _join_over_columns(found, items := list(_items(region, words, body_size, code)), words)
         found += items
     return found
 
@@ -66,7 +71,10 @@ def _written(table: FoundTable, words: WordColumns, body: Sequence[int]) -> Iter
 
 
 def _items(
-    region: Sequence[Line | Hole[FoundTable]], words: WordColumns, body_size: float
+    region: Sequence[Line | Hole[FoundTable]],
+    words: WordColumns,
+    body_size: float,
+    code: float | None,
 ) -> Iterable[Item]:
     """The blocks and tables of a region from the top down."""
     pieces = [piece for piece in region if isinstance(piece, Line)]
@@ -81,19 +89,19 @@ def _items(
     for row in rows(pieces):
         line = merged(words, row)
         while holes and holes[0].top < line.top:
-            found += _blocks(lines, words, edges, body_size)
+            found += _blocks(lines, words, edges, body_size, code)
             found.append(holes.pop(0).content)
             lines = []
         lines.append(line)
-    found += _blocks(lines, words, edges, body_size)
+    found += _blocks(lines, words, edges, body_size, code)
     return found + [hole.content for hole in holes]
 
 
 def _blocks(
-    lines: Sequence[Line], words: WordColumns, edges: Edges, body_size: float
+    lines: Sequence[Line], words: WordColumns, edges: Edges, body_size: float, code: float | None
 ) -> list[Placed]:
     found: list[Placed] = []
-    for block in blocks_of(lines, words, edges):
+    for block in blocks_of(lines, words, edges, code):
         placed = Placed(block, heading_of(block, words, body_size))
         if found and _is_one_heading(found[-1], placed):
             whole = Block(BlockKind.PARAGRAPH, [*found[-1].block.lines, *block.lines])
@@ -103,6 +111,10 @@ def _blocks(
                 found[-1] = Placed(whole, heading)
                 continue
         found.append(placed)
+    for place, role in roles(
+        [one.block if not one.heading else None for one in found], words
+    ).items():
+        found[place].role = role
     return found
 
 
@@ -135,7 +147,7 @@ def may_go_on(last: Placed, first: Placed, words: WordColumns) -> bool:
     if (
         last.heading
         or first.heading
-        or first.block.kind is BlockKind.ITEM
+        or first.block.kind is not BlockKind.PARAGRAPH
         or not last.block.is_open
     ):
         return False

@@ -6,14 +6,17 @@ import sys
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from helix.domain.pages import PrintedPage
 from pipelines.readers import ReadText
 from pipelines.readers.draft import Draft, TableDraft
 from pipelines.readers.grids import GridRow
+from pipelines.readers.printed.bookmarks import HeadingPath, PageBookmarks
+from pipelines.readers.printed.definitions import Role
 from pipelines.readers.printed.frame import Boxes, Frame, no_boxes
 from pipelines.readers.printed.furniture import Furniture
-from pipelines.readers.printed.headings import Path
+from pipelines.readers.printed.headings import Heading, Path, Rank
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.layout import Item, Placed, may_go_on
 from pipelines.readers.printed.lines import Line
@@ -24,6 +27,7 @@ from pipelines.readers.printed.tables import FoundTable, rows_below
 from pipelines.readers.printed.words import PageWords, Word, WordColumns
 
 _APART = "\n\n"
+_MOST_LINES = 4  # of a heading
 _WORD = 6  # of four bytes each: start, end, and the edges of the box
 
 
@@ -74,7 +78,8 @@ class DocumentWriter:
         self.draft = Draft()
         self._vocabulary = vocabulary
         self._path = Path()
-        self._bookmarks: tuple[str, ...] | None = None
+        self._marked: HeadingPath | None = None
+        self._names: dict[HeadingPath, str] = {}
         self._pages: list[_Page] = []
         self._passage: Passage | None = None
         self._last: Placed | None = None
@@ -86,32 +91,39 @@ class DocumentWriter:
         words: WordColumns,
         furniture: Furniture,
         items: Sequence[Item],
-        bookmarks: tuple[str, ...] | None = None,
+        bookmarks: PageBookmarks | None = None,
     ) -> None:
         """Add a page's items to the document.
 
-        ``bookmarks`` are the heading path where the document brings its own. A paragraph that goes
-        on from the page before stays in that page's section, so that no sentence is cut; the page
-        begins within it.
+        ``bookmarks`` give the heading paths where the document brings its own. A paragraph that
+        goes on from the page before stays in that page's section, so that no sentence is cut; the
+        page begins within it.
         """
         self._begin_page(page.frame, furniture, bookmarks)
+        paths = _marked(bookmarks, items, words) if bookmarks and bookmarks.are_here else {}
+        self._marked = paths.get(-1, self._marked)
         self._pages[-1].shown = page.shown()
         number = len(self._pages)
-        rest = list(items)
-        if rest and isinstance(rest[0], Placed) and self._goes_on(rest[0], words):
-            assert self._passage
-            self._passage.write(rest[0].block, words, number, "", self._vocabulary)
-            del rest[0]
-        if rest and isinstance(rest[0], Placed):
+        first = items[0] if items else None
+        goes_on = isinstance(first, Placed) and 0 not in paths and self._goes_on(first, words)
+        if goes_on:
+            assert isinstance(first, Placed) and self._passage
+            self._passage.write(first.block, words, number, "", self._vocabulary)
+        if isinstance(next(iter(items[goes_on:]), None), Placed):
             self._close_table()
         self._close_passage()
-        for item in rest:
+        for place, item in enumerate(items):
+            self._marked = paths.get(place, self._marked)
             if isinstance(item, FoundTable):
                 self._add_table(item, words)
-            else:
+            elif place in paths:
+                placed = _as_heading(item, words)
+                self._names[paths[place]] = placed.block.text(words)
+                self._add_block(placed, words)
+            elif place or not goes_on:
                 self._add_block(item, words)
 
-    def add_text(self, text: str, frame: Frame, bookmarks: tuple[str, ...] | None = None) -> None:
+    def add_text(self, text: str, frame: Frame, bookmarks: PageBookmarks | None = None) -> None:
         """A page whose words have no boxes."""
         self._begin_page(frame, Furniture(), bookmarks)
         self._close_table()
@@ -132,15 +144,18 @@ class DocumentWriter:
 
     @property
     def _heading_path(self) -> tuple[str, ...]:
-        return self._path.names if self._bookmarks is None else self._bookmarks
+        if (marked := self._marked) is None:
+            return self._path.names
+        prefixes = accumulate([(name,) for name in marked])  # a bookmark may lack the number
+        return tuple(self._names.get(prefix, prefix[-1]) for prefix in prefixes)
 
     def _begin_page(
-        self, frame: Frame, furniture: Furniture, bookmarks: tuple[str, ...] | None
+        self, frame: Frame, furniture: Furniture, bookmarks: PageBookmarks | None
     ) -> None:
         self._pages.append(_Page(frame, furniture))
         if len(self._pages) > 2:  # no paragraph goes on over more than two
             self._pages[-3].shown = no_boxes()
-        self._bookmarks = bookmarks
+        self._marked = bookmarks.path if bookmarks else None
 
     def _goes_on(self, placed: Placed, words: WordColumns) -> bool:
         return (
@@ -268,8 +283,36 @@ def _leading_space(text: str, start: int) -> int:
     return end - start
 
 
+def _marked(
+    bookmarks: PageBookmarks, items: Sequence[Item], words: WordColumns
+) -> dict[int, HeadingPath]:
+    """The places of the items that bookmarks lead to: of headings, else of short blocks too."""
+    blocks = [item.block if isinstance(item, Placed) else None for item in items]
+    lines = [one.text(words) if one and len(one.lines) <= _MOST_LINES else "" for one in blocks]
+    are_headings = [isinstance(item, Placed) and bool(item.heading) for item in items]
+    headings = [line * is_one for line, is_one in zip(lines, are_headings, strict=True)]
+    return bookmarks.among(headings) or bookmarks.among(lines)
+
+
+def _as_heading(placed: Placed, words: WordColumns) -> Placed:
+    """A block that a bookmark leads to, which is a heading however it is set."""
+    block = placed.block
+    rank = Rank(None, block.size, block.is_bold, is_capital=False)
+    return Placed(block, placed.heading or Heading(block.text(words), rank))
+
+
 def _gap(last: Placed | None, placed: Placed) -> str:
-    """The text between two blocks of a section: lines of a list are below each other."""
+    """The text between two blocks of a section: lines of a list are below each other.
+
+    A term with its definition is an item of a list, whose further paragraphs are moved in.
+    """
+    if placed.role is Role.TERM:
+        return ", " if last and last.role is Role.TERM else f"{_APART}- "
+    if placed.role is Role.DEFINITION and last and last.role is Role.TERM:
+        return ": "
     if last is None or last.heading or placed.heading or not placed.block.is_tight:
-        return _APART
-    return "\n" if last.block.kind is placed.block.kind is BlockKind.ITEM else _APART
+        gap = _APART
+    else:
+        gap = "\n" if last.block.kind is placed.block.kind is BlockKind.ITEM else _APART
+    is_within = placed.role is Role.REST and placed.block.kind is not BlockKind.CODE
+    return f"{gap}  " if is_within else gap

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from pipelines.readers.printed.lines import Line
+from pipelines.readers.printed.typewriter import (
+    is_prose,
+    is_typewritten,
+    may_be_typewritten,
+    pitch_of,
+)
 from pipelines.readers.printed.words import CUT_MARKS, WordColumns, printed
 
 _ITEM = re.compile(
@@ -26,8 +32,10 @@ _MARK_ENDS = frozenset(".)]")  # of marks of several characters
 _LONGEST_MARK = 8  # characters of an item's first word: "(xviii)."
 _RAISED = 0.8  # of the next word's size: a mark of a footnote
 _SIZE_CHANGE = 1.09
+_OTHER_FONT = 1.35
 _FAR = 1.3  # of the pitch of lines
 _WIDEST_PITCH = 2.4  # of the size: lines of a manuscript with double spacing
+_FARTHEST_CODE = 2.4  # of the pitch of code
 _USUAL_PITCH = 1.15  # of the size where a region is too short to tell
 _INDENT = 0.7  # of the size
 _MOST_INDENT = 8.0  # of the size: further right is centred or on the right
@@ -48,6 +56,7 @@ class BlockKind(Enum):
 
     PARAGRAPH = "paragraph"
     ITEM = "item"
+    CODE = "code"
 
 
 @dataclass(slots=True)
@@ -81,20 +90,25 @@ class Block:
         return first[:1].islower()
 
 
-def blocks_of(lines: Sequence[Line], words: WordColumns, edges: Edges) -> list[Block]:
-    """The blocks of lines that come from the top down; ``edges`` are those of their region."""
+def blocks_of(
+    lines: Sequence[Line], words: WordColumns, edges: Edges, letter_width: float | None = None
+) -> list[Block]:
+    """The blocks of lines that come from the top down; ``edges`` are those of their region.
+
+    ``letter_width`` is that of the letters of code, None where the page has none.
+    """
     if not lines:
         return []
-    region = _Region(lines, words, edges)
-    block = Block(region.kind(lines[0]), [lines[0]])
+    region = _Region(lines, words, edges, letter_width)
+    kinds = region.kinds(lines)
+    block = Block(kinds[0], [lines[0]])
     blocks = [block]
-    for before, line in pairwise(lines):
-        kind, is_far = region.kind(line), region.is_far(before, line)
-        if kind is BlockKind.PARAGRAPH and not is_far and region.goes_on(block, before, line):
+    for (before, line), kind in zip(pairwise(lines), kinds[1:], strict=True):
+        if region.goes_on(block, before, line, kind):
             block.lines.append(line)
         else:
             block.is_open = region.is_open(block)
-            block = Block(kind, [line], is_tight=not is_far)
+            block = Block(kind, [line], is_tight=not region.is_far(before, line))
             blocks.append(block)
     block.is_open = region.is_open(block)
     return blocks
@@ -103,34 +117,85 @@ def blocks_of(lines: Sequence[Line], words: WordColumns, edges: Edges) -> list[B
 class _Region:
     """The edges of a region's text and how far apart the lines of its paragraphs are."""
 
-    def __init__(self, lines: Sequence[Line], words: WordColumns, edges: Edges) -> None:
-        self._words = words
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        words: WordColumns,
+        edges: Edges,
+        letter_width: float | None,
+    ) -> None:
+        self._words, self._letter_width = words, letter_width
         self._left, self._right = edges
         self._rights = sorted(line.right for line in lines)
         self._pitch = min(_WIDEST_PITCH, _pitch(lines, *edges))
 
-    def kind(self, line: Line) -> BlockKind:
-        """The kind of a block that begins with ``line``."""
-        return BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH
+    def kinds(self, lines: Sequence[Line]) -> list[BlockKind]:
+        """The kind of a block that begins with each of the region's lines."""
+        kinds = [BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH for line in lines]
+        if (width := self._letter_width) is None:
+            return kinds
+        told = [is_typewritten(line, self._words, width) for line in lines]
+        self._code_pitch = pitch_of([line for line, code in zip(lines, told, strict=True) if code])
+        pairs = list(pairwise(enumerate(lines)))
+        for (place, one), (following, other) in (*pairs, *reversed(pairs)):
+            if told[place] != told[following] and self._is_near_code(one, other):
+                told[place] = told[place] or may_be_typewritten(one, self._words, width)
+                told[following] = told[following] or may_be_typewritten(other, self._words, width)
+        for first, end in _runs(told):
+            if self._is_no_code(lines, first, end):
+                told[first:end] = [False] * (end - first)
+        return [BlockKind.CODE if code else kind for code, kind in zip(told, kinds, strict=True)]
+
+    def _is_no_code(self, lines: Sequence[Line], first: int, end: int) -> bool:
+        """True for prose in letters of one width, a bold line alone, and a paragraph's last line.
+
+        That line has names alone, and the one in front is full and within a sentence.
+        """
+        if end - first > 1:
+            return is_prose(lines[first:end], self._words)
+        line, before = lines[first], lines[first - 1] if first else None
+        if line.bold or before is None or self.is_far(before, line):
+            return line.bold
+        return self._runs_on(before) and abs(line.left - before.left) < _INDENT * line.size
 
     def is_open(self, block: Block) -> bool:
         """True where the last line of the block is full, and ends within a sentence."""
-        last = block.lines[-1]
-        is_full = last.right - self._left > _FULL * (self._right - self._left)
-        return is_full and not _STOPS.search(self._words.texts[last.numbers[-1]])
+        return block.kind is not BlockKind.CODE and self._runs_on(block.lines[-1])
 
     def is_far(self, before: Line, line: Line) -> bool:
         """True where there is more between two lines than in a paragraph."""
         size = max(line.size, before.size)
         return line.bottom - before.bottom > _FAR * self._pitch * size
 
-    def goes_on(self, block: Block, before: Line, line: Line) -> bool:
+    def goes_on(self, block: Block, before: Line, line: Line, kind: BlockKind) -> bool:
+        """True where ``line``, of that kind, goes on with the block that ``before`` ends."""
+        if kind is block.kind is BlockKind.CODE:
+            return self._is_near_code(before, line)
+        if kind is not BlockKind.PARAGRAPH or block.kind is BlockKind.CODE:
+            return False
+        return not self.is_far(before, line) and self._is_rest(block, before, line)
+
+    def _is_near_code(self, before: Line, line: Line) -> bool:
+        """True where two lines of code have an empty line between them at most."""
+        return 0 < line.bottom - before.bottom < _FARTHEST_CODE * self._code_pitch
+
+    def _begins_lower(self, line: Line) -> bool:
+        return self._words.texts[line.numbers[0]][:1].islower()
+
+    def _runs_on(self, line: Line) -> bool:
+        """True where a line is full and its sentence does not end there."""
+        is_full = line.right - self._left > _FULL * (self._right - self._left)
+        return is_full and not _STOPS.search(self._words.texts[line.numbers[-1]])
+
+    def _is_rest(self, block: Block, before: Line, line: Line) -> bool:
         """True where ``line``, near and no item, goes on with the block that ``before`` ends."""
         if line.bold != before.bold:
             return False
-        if line.size != before.size and max(line.size, before.size) > _SIZE_CHANGE * min(
-            line.size, before.size
-        ):
+        smaller, larger = sorted((line.size, before.size))
+        # another font's letters may have a higher line, though they are of one size
+        goes_on = self._runs_on(before) and self._begins_lower(line)
+        most = _OTHER_FONT if goes_on else _SIZE_CHANGE
+        if larger > most * smaller:
             return False
         if before.is_split or self._has_leader(before):
             return False
@@ -183,6 +248,16 @@ class _Region:
             return True
         is_raised = words.sizes[first] < _RAISED * words.sizes[second]
         return is_raised and words.bottoms[first] < words.bottoms[second] and len(text) <= 3
+
+
+def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The stretches of what is true: the first place of each and its end."""
+    place = 0
+    for flag, run in groupby(flags):
+        end = place + sum(1 for _ in run)
+        if flag:
+            yield place, end
+        place = end
 
 
 def _pitch(lines: Sequence[Line], left: float, right: float) -> float:

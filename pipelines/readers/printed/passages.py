@@ -11,8 +11,12 @@ from typing import NamedTuple
 
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.hyphens import Vocabulary
-from pipelines.readers.printed.paragraphs import Block
+from pipelines.readers.printed.paragraphs import Block, BlockKind
+from pipelines.readers.printed.typewriter import gaps
 from pipelines.readers.printed.words import AS_HYPHENS, CUT_MARKS, WordColumns
+
+FENCE = "```"
+"""The line above and below code, as in Markdown."""
 
 _CUT = frozenset(f"-{CUT_MARKS}")
 
@@ -65,6 +69,9 @@ class Passage:
     """The gap behind a word, by the word's number, where it is not one space."""
     _pages: list[tuple[int, int]] = field(default_factory=list)
     """Each page, and the place of the first of its words."""
+    _head: str = ""
+    """The text in front of the first word."""
+    _ends_in_code: bool = False
     _last_block: int = 0
     """The place of the first word of the block that was written last."""
 
@@ -77,6 +84,7 @@ class Passage:
         that is put together, other words have a space between them.
         """
         place = len(self._texts)
+        gap = self._fenced(block, gap)
         if place:
             gap = gap or self._joint(words.texts[block.lines[0].numbers[0]], vocabulary)
             if gap != " ":
@@ -87,12 +95,31 @@ class Passage:
         self._last_block = place
         self._numbers += numbers
         self._texts += picked(words.texts, numbers)
-        if words.joined and not words.joined.isdisjoint(numbers):
+        if block.kind is BlockKind.CODE:
+            self._set_in(place, gaps(block.lines, words))
+        elif words.joined and not words.joined.isdisjoint(numbers):
             texts = self._texts[place:]
             for at, written, behind in _special(block, words, numbers, texts, vocabulary):
                 self._texts[place + at] = written
                 if behind != " ":
                     self._gaps[place + at] = behind
+
+    def _fenced(self, block: Block, gap: str) -> str:
+        """The gap in front of a block with the fences that end code there, or begin it."""
+        end = f"\n{FENCE}" * self._ends_in_code
+        self._ends_in_code = block.kind is BlockKind.CODE
+        begin = f"{FENCE}\n" * self._ends_in_code
+        if not self._texts:
+            self._head = f"{gap.lstrip()}{begin}"
+        return f"{end}{gap}{begin}"
+
+    def _set_in(self, place: int, spaces: Sequence[str]) -> None:
+        """The white space in front of each word from ``place`` on."""
+        for at, before in enumerate(spaces, place - 1):
+            if at < 0:
+                self._head += before
+            else:
+                self._gaps[at] = (self._gaps.get(at, "") if at == place - 1 else "") + before
 
     def text(self) -> str:
         """All of it."""
@@ -100,8 +127,10 @@ class Passage:
         for place, gap in self._gaps.items():  # in the order of the text
             pieces += [" ".join(self._texts[begin : place + 1]), gap]
             begin = place + 1
+        tail = f"\n{FENCE}" if self._ends_in_code else ""
+        whole = [self._head, *pieces, " ".join(self._texts[begin:]), tail]
         # a mark that nothing goes on behind is a hyphen, as long as it, so that the spans stay
-        return "".join([*pieces, " ".join(self._texts[begin:])]).translate(AS_HYPHENS)
+        return "".join(whole).translate(AS_HYPHENS)
 
     def written(self) -> Iterator[Written]:
         """Its words by page. One of which nothing is printed has no place."""
@@ -109,7 +138,7 @@ class Passage:
         steps = [length + 1 for length in lengths]
         for place, gap in self._gaps.items():
             steps[place] += len(gap) - 1
-        starts = list(accumulate(steps, initial=self.start))[:-1]
+        starts = list(accumulate(steps, initial=self.start + len(self._head)))[:-1]
         ends, numbers = list(map(add, starts, lengths)), self._numbers
         bounds = [*(first for _, first in self._pages), len(lengths)]
         for (page, first), end in zip(self._pages, bounds[1:], strict=True):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 from operator import add, gt
+from statistics import mode
 from typing import Any, AnyStr, NamedTuple, overload
 
 from helix.sandbox.pdfium.document import Page, PageText
@@ -45,6 +47,8 @@ _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
 _APART = 0.9  # of the size, between two cells
 _SAME_ROW = 0.5  # of the size, between the feet of two words
 _SAME_SIZE = 1.02  # of two words: less apart is rounding
+_UNEVEN = 0.05  # of the size, between two words
+_MOST_JUMPS = 0.15  # of the words: pages in several fonts have fewer
 
 
 class Word(NamedTuple):
@@ -224,12 +228,36 @@ def page_words(page: Page, text: PageText) -> PageWords:
         joined, is_plain = bytes([joined[n] for n in at.inside]), False
     sizes = at.sizes
     steps = [step for step in at.steps if sizes[step] != sizes[step - 1]]
+    if _are_uneven(sizes, steps):
+        sizes = _evened(sizes, characters.fonts(firsts))
+        steps = [step for step in range(1, len(sizes)) if sizes[step] != sizes[step - 1]]
     bold = _bold(characters, firsts, _line_bounds(characters.text, starts, sizes, steps))
     return PageWords(
         Frame(*page.size, at.turn), characters.text, array("i", starts), array("i", ends),
         at.boxes, sizes, bold, at.aside, joined, is_plain, at.is_whole,
         _letters(starts, ends, sizes, steps),
     )  # fmt: skip
+
+
+def _are_uneven(sizes: Column, steps: Sequence[int]) -> bool:
+    """True where the sizes go up and down from word to word.
+
+    They do where a font's file has no height of its lines: a box is as high as its letters then.
+    """
+    jumps = sum(abs(sizes[step] - sizes[step - 1]) > _UNEVEN * sizes[step] for step in steps)
+    return jumps > _MOST_JUMPS * len(sizes)
+
+
+def _evened(sizes: Column, fonts: Sequence[tuple[bytes, float]]) -> Column:
+    """The sizes, those of each font as most of its words have them on the page."""
+    found = defaultdict[tuple[bytes, float], list[float]](list)
+    for font, size in zip(fonts, sizes, strict=True):
+        found[font].append(round(size, 1))
+    usual = {font: mode(tenths) for font, tenths in found.items()}
+    pairs = zip(sizes, map(usual.__getitem__, fonts), strict=True)
+    return array(
+        "f", [own if own / _SAME_SIZE < size < own * _SAME_SIZE else size for own, size in pairs]
+    )
 
 
 def _letters(

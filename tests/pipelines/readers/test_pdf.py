@@ -23,7 +23,6 @@ from evals.documents.drawn_tables import drawn_tables
 from evals.documents.printed_files import pdf as printed_pdf
 from helix.domain.pages import unpack_words
 from pipelines.readers import ReadText, UnreadableFile, read
-from pipelines.readers.pdf import _Paths
 from pipelines.sandbox import ReadLimits, Sandbox
 from tests.support.hostile_pdf import pdf_of
 
@@ -278,7 +277,6 @@ def test_bookmarks_are_heading_paths() -> None:
     canvas.save()
     found = read("pdf", buffer.getvalue())
     assert [s.heading_path for s in found.sections] == [(), ("A",), ("A", "A2"), ("B",)]
-    assert _Paths([(2, ("A",)), (2, ("B",))]).at(2) == ("A",)
 
 
 @hypothesis_settings(max_examples=60)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
+from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
+from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from pipelines.readers.printed.rules import Rule, rules_of
@@ -120,3 +123,24 @@ def test_a_page_of_very_many_words_has_the_box_of_each() -> None:
     last = [words[f"59{column:02}"] for column in range(40)]
     assert all(one.right < other.left for one, other in pairwise(last))
     assert {word.top for word in last} == {tops[-1]}
+
+
+def test_a_font_without_a_line_s_height_has_one_size() -> None:
+    pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
+    lines = ["no sun or moon, nor a leaf", "was seen over sea and lake"]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Vera", 12)
+        for number, line in enumerate(lines):
+            canvas.drawString(60, 700 - 14 * number, line)
+        canvas.setFont("Vera", 24)
+        canvas.drawString(60, 500, "All")
+
+    # as some programs write it: a box is as high as its letters then
+    flat = re.sub(rb"/Ascent \d+", lambda found: b"/Ascent 0".ljust(len(found[0])), drawn(draw))
+    with opened(flat) as (page, textpage):
+        words = words_of(page, textpage)
+    *small, large = [word.size for word in words]
+    heights = [word.bottom - word.top for word in words[:-1]]
+    assert max(heights) > 1.1 * min(heights)
+    assert max(small) < 1.03 * min(small) and large > 1.5 * small[0]
