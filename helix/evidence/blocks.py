@@ -1,78 +1,24 @@
 """Blocks of a text by its layout: what belongs together when one unit of it is quoted.
 
-Paragraphs, list items, code, headings and marks are told apart by their form alone, in any
-language. A sentence that announces a list or a command is quoted with it, a heading by what stands
-under it, and a sentence with those that go on behind it in its paragraph.
+A sentence that announces a list or a command is quoted with it, a heading by what stands under it,
+and a sentence with those that go on behind it in its paragraph.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from helix.evidence.units import Passage, Unit
-from helix.language.navigation import is_within, navigation_spans
-from helix.language.rows import BESIDE
+from helix.evidence.forms import ANNOUNCES, HEAD, Form, Forms, is_row
 
 MOST_WORDS = 60
 """Of what is quoted of one paragraph; an announced list may have as many words again."""
 _MOST_UNITS = 24
 
-_ITEM = re.compile(
-    r"(?:[-*+•‣◦▪▶●○■□–—·]|#\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\d{1,2}(?=\s[^\W\d_]))\s"
-)
-_MARK = re.compile(
-    r"\A(?:[^\w]*+$|(?:```|~~~)\S*+$|(?:\.\.|#\.|\d{1,3}(?:\.\d{1,3}){0,9}\.?)$|\.\. "
-    r"|\[[^\]\n]{0,200}\]: |:\w{1,60}: *+\S*+$)"
-)
-_NO_TEXT = re.compile(rf"#|```|~~~|{_ITEM.pattern}|{_MARK.pattern}")
-_UNDERLINE = re.compile(r"\n[^\S\n]*+([-=~^\"'`#*+_.:])\1{2,}+[^\S\n]*+(?:\n|$)")
-_RULE = re.compile(r"[\s:|-]++")
-_FENCE = re.compile(
-    r"^[^\S\n]*(?:(?:[-*+>]|\d{1,3}[.)])[^\S\n]+){0,3}(?:`{3,}|~~~(?!~))[^`\n]*$", re.MULTILINE
-)
-"""A line above or below code; a longer one of tildes is an underline."""
-_CODE_DIRECTIVE = re.compile(r"\s*\.\. (?:code|code-block|sourcecode|prompt|parsed-literal)::")
-_OPTION = re.compile(r"\s+:[\w-]{1,40}:")
-_GAP = re.compile(r"\n[^\S\n]*+\n")
-_PART = r"[^\s.!?:;,。！？：]{1,40}+"
-_WORD = rf"{_PART}(?:[.:]{_PART}){{0,4}}"
-_HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
-"""A short line without a stop, above text that begins on the next line."""
-_TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
-_ANNOUNCES = (":", "：", "::")
-_ASKS = ("?", "？", "؟")
 
-
-class Form(Enum):
-    """The form of a unit by its layout."""
-
-    TEXT = "text"
-    ITEM = "item"
-    CODE = "code"
-    ROW = "row"
-    HEADING = "heading"
-    MARK = "mark"
-    """No prose: an underline, a directive, a lone number, a table's caption, navigation."""
-
-
-class Layout:
+class Layout(Forms):
     """The units of one passage with their forms, and which of them to quote together."""
-
-    def __init__(self, passage: Passage, units: Sequence[Unit]) -> None:
-        self._text, self._units = passage.text, units
-        self._titles = {bare(line) for line in passage.headings.splitlines()} - {""}
-        fences = [match.start() for match in _FENCE.finditer(self._text)]
-        self._fenced = [sum(at < unit.start for at in fences) % 2 == 1 for unit in units]
-        self._navigation = navigation_spans(self._text)
-        self._margin = self._usual_indent()
-        self._in_title = frozenset(self._title_places())
-        self.forms = list[Form]()
-        for place in range(len(units)):
-            self.forms.append(self._form(place))
 
     def quoted(
         self,
@@ -138,139 +84,12 @@ class Layout:
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""
-        if not _is_row(self._units[place].text) or not self._is_header_row(place):
+        if not is_row(self._units[place].text) or not self._is_header_row(place):
             return []
         at = place + 2
         while at < len(self._units) and self.forms[at] is Form.ROW and not self._starts_block(at):
             at += 1
         return list(range(place + 2, at))
-
-    def _form(self, place: int) -> Form:
-        unit = self._units[place]
-        text = unit.text.strip()
-        if self._fenced[place] and not text.startswith(("```", "~~~")):
-            return Form.CODE
-        if _MARK.match(text) or is_within(self._navigation, unit.start):
-            return Form.MARK
-        if _is_row(text):
-            return Form.MARK if self._is_header_row(place) else Form.ROW
-        if self._is_caption(place):
-            return Form.MARK
-        if self._is_title(place):
-            return Form.HEADING
-        if _ITEM.match(text) or self._is_numbered(place):
-            return Form.ITEM
-        if self._is_indented_code(place):
-            return Form.CODE
-        return Form.ITEM if self._is_term(place) else Form.TEXT
-
-    def _is_caption(self, place: int) -> bool:
-        """True if the unit is the line above a table's first row."""
-        if place + 1 == len(self._units) or self._ends_block(place):
-            return False
-        is_sentence = self._units[place].text.rstrip().endswith((".", "!", "。"))
-        return not is_sentence and _is_row(self._units[place + 1].text)
-
-    def _is_header_row(self, place: int) -> bool:
-        """True for the row of column names, under which a rule stands."""
-        if place + 1 == len(self._units):
-            return False
-        under = self._units[place + 1].text
-        return "--" in under and bool(_RULE.fullmatch(under))
-
-    def _is_numbered(self, place: int) -> bool:
-        """True if a list's number stands in front of the unit, as a unit of its own."""
-        if not place or "\n" in self._between(place - 1):
-            return False
-        return bool(_ITEM.fullmatch(f"{self._units[place - 1].text.strip()} "))
-
-    def _is_title(self, place: int) -> bool:
-        unit = self._units[place]
-        text = unit.text.strip()
-        if place in self._in_title:
-            return True
-        end_of_line = self._text.find("\n", unit.end)
-        ends_line = not self._text[unit.end : max(end_of_line, unit.end)].strip()
-        if end_of_line >= 0 and ends_line and _UNDERLINE.match(self._text, end_of_line):
-            return True
-        if _UNDERLINE.search(f"{unit.text}\n"):
-            return True
-        if not self._starts_block(place):
-            return False
-        alone = self._ends_block(place)
-        if not alone and "\n" in self._between(place) and _HEAD.fullmatch(text):
-            are_items = _ITEM.match(text) and _ITEM.match(self._units[place + 1].text)
-            return not are_items and not self._is_term(place)
-        return alone and text.endswith(_ASKS)
-
-    def _is_term(self, place: int) -> bool:
-        """True for a line without a stop, under which its definition is moved in."""
-        if not self._starts_block(place) or self._ends_block(place):
-            return False
-        unit, following = self._units[place], self._units[place + 1]
-        is_above = "\n" in self._between(place) and self._indent(following) > self._indent(unit)
-        is_text = not (_NO_TEXT.match(following.text) or _is_row(following.text))
-        return is_above and is_text and self._opens_line(unit) and bool(_TERM.fullmatch(unit.text))
-
-    def _title_places(self) -> Iterator[int]:
-        """Places of the units of heading lines: with a heading's mark, or among the known headings.
-
-        A line may have several: ``4.3. The configuration`` is two sentences to the splitter.
-        """
-        first = 0
-        for last in range(len(self._units)):
-            if last + 1 < len(self._units) and "\n" not in self._between(last):
-                continue
-            line = self._text[self._units[first].start : self._units[last].end]
-            is_marked = line.startswith("#") and line.lstrip("#")[:1].isspace()
-            is_alone = self._starts_block(first) and self._ends_block(last)
-            if is_marked or (is_alone and bare(line) in self._titles):
-                yield from range(first, last + 1)
-            first = last + 1
-
-    def _starts_block(self, place: int) -> bool:
-        if not place:
-            return True
-        return bool(_GAP.search(self._between(place - 1)))
-
-    def _ends_block(self, place: int) -> bool:
-        return place + 1 == len(self._units) or bool(_GAP.search(self._between(place)))
-
-    def _between(self, place: int) -> str:
-        """The white space between the unit at ``place`` and the next."""
-        return self._text[self._units[place].end : self._units[place + 1].start]
-
-    def _indent(self, unit: Unit) -> int:
-        start = self._text.rfind("\n", 0, unit.start) + 1
-        before = self._text[start : unit.start]
-        return len(before.expandtabs()) if not before.strip() else 0
-
-    def _usual_indent(self) -> int:
-        """The indent that most lines of the passage have."""
-        indents = sorted(self._indent(unit) for unit in self._units if self._opens_line(unit))
-        return indents[len(indents) // 2] if indents else 0
-
-    def _opens_line(self, unit: Unit) -> bool:
-        start = self._text.rfind("\n", 0, unit.start) + 1
-        return not self._text[start : unit.start].strip()
-
-    def _is_indented_code(self, place: int) -> bool:
-        """True in a block that is moved in, behind what announces it; of its later units too."""
-        goes_on = bool(place) and self.forms[-1] is Form.CODE
-        if not self._opens_line(self._units[place]):
-            return goes_on and not self._fenced[place - 1]
-        if self._indent(self._units[place]) < self._margin + 2:
-            return False
-        return goes_on or (self._starts_block(place) and self._is_announced(place))
-
-    def _is_announced(self, place: int) -> bool:
-        """True behind a line that ends with a colon, of directives behind those of code alone."""
-        lines = self._text[: self._units[place].start].rstrip().split("\n")
-        while lines[1:] and _OPTION.match(lines[-1]):
-            lines.pop()
-        if lines[-1].lstrip().startswith(".. "):
-            return bool(_CODE_DIRECTIVE.match(lines[-1]))
-        return lines[-1].endswith(_ANNOUNCES)
 
     def _is_said(self, place: int) -> bool:
         return self.forms[place] not in (Form.MARK, Form.HEADING)
@@ -325,12 +144,12 @@ class Layout:
 
     def _announced(self, place: int) -> list[int]:
         """The list, the command or the paragraph behind a sentence that ends with a colon."""
-        is_open = self._units[place].text.rstrip("*_ ").endswith(_ANNOUNCES)
+        is_open = self._units[place].text.rstrip("*_ ").endswith(ANNOUNCES)
         return self._listed(place + 1, is_open=is_open)
 
     def _is_command(self, place: int) -> bool:
         """True for code, or a mark in front of some, behind a sentence that announces it."""
-        if not self._units[place - 1].text.endswith(_ANNOUNCES):
+        if not self._units[place - 1].text.endswith(ANNOUNCES):
             return False
         forms = (form for form in self.forms[place:] if form is not Form.MARK)
         return next(forms, None) is Form.CODE
@@ -341,7 +160,7 @@ class Layout:
         if (
             self.forms[place] is not Form.TEXT
             or not is_line
-            or not _HEAD.fullmatch(self._units[place].text.strip())
+            or not HEAD.fullmatch(self._units[place].text.strip())
         ):
             return []
         at = place + 1
@@ -376,12 +195,3 @@ class Layout:
     def _is_within_item(self, place: int, places: Sequence[int]) -> bool:
         """True if a sentence goes on in the list item in front of it."""
         return bool(places) and places[-1] == place - 1 and not self._starts_block(place)
-
-
-def _is_row(text: str) -> bool:
-    return text.lstrip().startswith("|") or BESIDE in text
-
-
-def bare(line: str) -> str:
-    """A heading without its marks, for comparison."""
-    return "".join(c for c in line.casefold() if c.isalnum())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from helix.evidence.blocks import Form, Layout
+from helix.evidence.blocks import Layout
+from helix.evidence.forms import Form
 from helix.evidence.units import Passage, units_of
 
 RELEASE = """Publishing

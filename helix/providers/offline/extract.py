@@ -12,7 +12,7 @@ from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
 from helix.domain.intents import is_summary
 from helix.evidence.asked_words import rest_of
-from helix.evidence.blocks import Form
+from helix.evidence.forms import Form
 from helix.language.paraphrases import rephrasings
 from helix.providers.offline.cells import named_cell
 from helix.providers.offline.extremes import asks_for_extreme, extreme_of

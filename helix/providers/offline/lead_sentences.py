@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from helix.domain.citations import MARKER
-from helix.evidence.blocks import Form, Layout
+from helix.evidence.blocks import Layout
+from helix.evidence.forms import Form
 from helix.evidence.units import Passage, units_of
 from helix.language.rows import BESIDE
 from helix.providers.offline.reading import OfferedSource

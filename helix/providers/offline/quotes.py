@@ -10,7 +10,8 @@ import numpy as np
 
 from helix.domain.contract import REFUSAL
 from helix.evidence.asked_words import heaviest, is_met
-from helix.evidence.blocks import Form, Layout, bare
+from helix.evidence.blocks import Layout
+from helix.evidence.forms import Form, bare
 from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
