@@ -49,6 +49,8 @@ _SAME_ROW = 0.5  # of the size, between the feet of two words
 _SAME_SIZE = 1.02  # of two words: less apart is rounding
 _UNEVEN = 0.05  # of the size, between two words
 _MOST_JUMPS = 0.15  # of the words: pages in several fonts have fewer
+_LEAST_SAME = 0.8  # of a font's words
+_LINE = 0.9  # of the size that a font is set in
 
 
 class Word(NamedTuple):
@@ -252,12 +254,22 @@ def _evened(sizes: Column, fonts: Sequence[tuple[bytes, float]]) -> Column:
     """The sizes, those of each font as most of its words have them on the page."""
     found = defaultdict[tuple[bytes, float], list[float]](list)
     for font, size in zip(fonts, sizes, strict=True):
-        found[font].append(round(size, 1))
-    usual = {font: mode(tenths) for font, tenths in found.items()}
+        found[font].append(size)
+    usual = {font: _usual(own, font[1]) for font, own in found.items()}
     pairs = zip(sizes, map(usual.__getitem__, fonts), strict=True)
-    return array(
-        "f", [own if own / _SAME_SIZE < size < own * _SAME_SIZE else size for own, size in pairs]
-    )
+    return array("f", [size if _is_same(size, most) else most for size, most in pairs])
+
+
+def _usual(sizes: Sequence[float], set_size: float) -> float:
+    """The size that most words of a font have; where few have one, a share of the size it is set
+    in, which is the same for all such fonts."""
+    most = mode(round(size, 1) for size in sizes)
+    are_same = sum(_is_same(size, most) for size in sizes) >= _LEAST_SAME * len(sizes)
+    return most if are_same else _LINE * set_size
+
+
+def _is_same(one: float, other: float) -> bool:
+    return other / _SAME_SIZE < one < other * _SAME_SIZE
 
 
 def _letters(
