@@ -51,6 +51,7 @@ _UNEVEN = 0.05  # of the size, between two words
 _MOST_JUMPS = 0.15  # of the words: pages in several fonts have fewer
 _LEAST_SAME = 0.8  # of a font's words
 _LINE = 0.9  # of the size that a font is set in
+_LEAST_SET = 1.2  # points: a line is a point high at least
 
 
 class Word(NamedTuple):
@@ -252,20 +253,23 @@ def _are_uneven(sizes: Column, steps: Sequence[int]) -> bool:
 
 def _evened(sizes: Column, fonts: Sequence[tuple[bytes, float]]) -> Column:
     """The sizes, those of each font as most of its words have them on the page."""
-    found = defaultdict[tuple[bytes, float], list[float]](list)
-    for font, size in zip(fonts, sizes, strict=True):
-        found[font].append(size)
-    usual = {font: _usual(own, font[1]) for font, own in found.items()}
-    pairs = zip(sizes, map(usual.__getitem__, fonts), strict=True)
+    shares = defaultdict[bytes, list[float]](list)
+    fonts = [(name, max(set_in, _LEAST_SET)) for name, set_in in fonts]
+    for (name, set_in), size in zip(fonts, sizes, strict=True):
+        shares[name].append(size / set_in)
+    usual = {name: _usual(own) for name, own in shares.items()}
+    pairs = zip(sizes, (usual[name] * set_in for name, set_in in fonts), strict=True)
     return array("f", [size if _is_same(size, most) else most for size, most in pairs])
 
 
-def _usual(sizes: Sequence[float], set_size: float) -> float:
-    """The size that most words of a font have; where few have one, a share of the size it is set
-    in, which is the same for all such fonts."""
-    most = mode(round(size, 1) for size in sizes)
-    are_same = sum(_is_same(size, most) for size in sizes) >= _LEAST_SAME * len(sizes)
-    return most if are_same else _LINE * set_size
+def _usual(shares: Sequence[float]) -> float:
+    """The height of a line, in the size that its font is set in, that most words of the font have.
+
+    Where few have one, a height that is the same for all such fonts.
+    """
+    most = mode(round(share, 2) for share in shares)
+    are_same = sum(_is_same(share, most) for share in shares) >= _LEAST_SAME * len(shares)
+    return most if are_same else _LINE
 
 
 def _is_same(one: float, other: float) -> bool:

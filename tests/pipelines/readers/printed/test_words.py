@@ -126,12 +126,17 @@ def test_a_page_of_very_many_words_has_the_box_of_each() -> None:
 
 
 def test_a_font_without_a_line_s_height_has_one_size() -> None:
-    pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
-    lines = ["no sun or moon, nor a leaf", "was seen over sea and lake"]
+    for name in ("Vera", "VeraBd"):
+        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))
+    lines = [
+        "no sun or moon, nor a leaf",
+        "was seen over sea and lake",
+        "Big Hall, Tall Tree and mud",
+    ]
 
     def draw(canvas: Canvas) -> None:
-        canvas.setFont("Vera", 12)
         for number, line in enumerate(lines):
+            canvas.setFont("VeraBd" if number == 2 else "Vera", 12)
             canvas.drawString(60, 700 - 14 * number, line)
         canvas.setFont("Vera", 24)
         canvas.drawString(60, 500, "All")
