@@ -35,6 +35,7 @@ _WORD = rf"{_PART}(?:[.:]{_PART}){{0,4}}"
 HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
 """A short line without a stop, above text that begins on the next line."""
 _TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
+_NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}")
 ANNOUNCES = (":", "：", "::")
 _ASKS = ("?", "？", "؟")
 
@@ -134,7 +135,8 @@ class Forms:
         return is_above and is_text and self._opens_line(unit) and bool(_TERM.fullmatch(unit.text))
 
     def _title_places(self) -> Iterator[int]:
-        """Places of the units of heading lines: with a heading's mark, or among the known headings.
+        """Places of the units of heading lines: with a heading's mark or a number of several parts,
+        or among the known headings.
 
         A line may have several: ``4.3. The configuration`` is two sentences to the splitter.
         """
@@ -145,7 +147,8 @@ class Forms:
             line = self._text[self._units[first].start : self._units[last].end]
             is_marked = line.startswith("#") and line.lstrip("#")[:1].isspace()
             is_alone = self._starts_block(first) and self._ends_block(last)
-            if is_marked or (is_alone and bare(line) in self._titles):
+            is_known = bare(line) in self._titles or _NUMBERED.fullmatch(line)
+            if is_marked or (is_alone and is_known):
                 yield from range(first, last + 1)
             first = last + 1
 
