@@ -30,10 +30,10 @@ from pipelines.readers.printed.frame import Frame
 from pipelines.readers.printed.furniture import EdgeRow, edge_rows, furniture_of
 from pipelines.readers.printed.hyphens import Vocabulary
 from pipelines.readers.printed.layout import TableFinder, asides, laid_out, largest_heading
+from pipelines.readers.printed.monospaced import MonospacedWidths
 from pipelines.readers.printed.pages import DocumentWriter
 from pipelines.readers.printed.rules import PackedRules, packed_rules, unpacked
 from pipelines.readers.printed.tables import find_tables
-from pipelines.readers.printed.typewriter import LetterWidths
 from pipelines.readers.printed.words import (
     UNPRINTED,
     PageWords,
@@ -124,7 +124,7 @@ def _written(
     vocabulary = Vocabulary([sheet.words.text for sheet in sheets if sheet.words])
     writer = DocumentWriter(vocabulary)
     writer.draft.warnings += warnings
-    heading, widths = "", LetterWidths()
+    heading, widths = "", MonospacedWidths()
     for index, page_furniture in enumerate(furniture):
         sheet, sheets[index] = sheets[index], _Sheet(sheets[index].frame)
         marks = bookmarks.on(index + 1) if bookmarks else None

@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
+from typing import NamedTuple
 
 from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
@@ -44,10 +45,9 @@ def answer_of(asked: Offered, risk: float = RISK) -> str:
     if asked.findings.statements:
         return PARAGRAPH.join(asked.findings.statements)
     answers = [
-        said
+        _answer(Offered(part.question, found), risk).first
         for part in asked.findings.parts
         if (found := tuple(one for one in asked.sources if one.number in part.numbers))
-        for said in _answer(Offered(part.question, found), risk)[:1]
     ]
     if any(answers):
         return _together(answers)
@@ -68,33 +68,32 @@ def _answers(asked: Offered, risk: float) -> str:
 
     Where there is no rest, the answer with the second likeliest, if there is one.
     """
-    first = _answer(asked, risk)
-    if not (first or asked.follows):
+    likeliest = _answer(asked, risk)
+    if not (likeliest.first or asked.follows):
         return _answer_of_parts(asked, risk)
-    answers = first[:1]
-    while answers and not asked.follows and len(answers) <= _MOST_RESTS:
+    answers = [likeliest.first]
+    while answers[-1] and not asked.follows and len(answers) <= _MOST_RESTS:
         rest, needed = rest_of(asked.question, _said(answers, asked.sources))
-        more = _answer(replace(asked, question=rest), risk, needed)[:1] if needed else []
-        if not more:
-            break
-        answers += more
-    return _together(answers if answers[1:] else first[-1:])
+        left = replace(asked, question=rest)
+        answers.append(_answer(left, risk, needed).first if needed else "")
+    has_rest = len(list(filter(None, answers))) > 1
+    return _together(answers if has_rest else [likeliest.whole])
 
 
 def _together(answers: Iterable[str]) -> str:
     """The answers as paragraphs, without those that another has too."""
     found: list[str] = []
-    for answer in answers:
-        within = [place for place, one in enumerate(found) if _has(answer, one)]
+    for answer in filter(None, answers):
+        within = [place for place, one in enumerate(found) if _contains(answer, one)]
         if within:
             found[within[0]] = answer
             found = [one for place, one in enumerate(found) if place not in within[1:]]
-        elif not any(_has(one, answer) for one in found):
+        elif not any(_contains(one, answer) for one in found):
             found.append(answer)
     return PARAGRAPH.join(found)
 
 
-def _has(whole: str, part: str) -> bool:
+def _contains(whole: str, part: str) -> bool:
     """True where the words of ``part`` stand in ``whole``, in their order."""
     return f" {' '.join(part.split())} " in f" {' '.join(whole.split())} "
 
@@ -111,30 +110,42 @@ def _answer_of_parts(asked: Offered, risk: float) -> str:
     parts = [part for part in _COMMA.split(asked.question) if part.strip()]
     if not 1 < len(parts) <= _MOST_PARTS:
         return ""
-    answers = [_answer(replace(asked, question=part), risk)[:1] for part in parts]
-    return _together(chain(*answers)) if all(answers) else ""
+    answers = [_answer(replace(asked, question=part), risk).first for part in parts]
+    return _together(answers) if all(answers) else ""
 
 
-def _answer(asked: Offered, risk: float, needed: str = "") -> list[str]:
-    """The likeliest answer, and it with a second one that is not much less likely, if there is one.
+class _Likeliest(NamedTuple):
+    """The likeliest answer, "" where nothing is likely, and the ``whole``: with a second one where
+    that is not much less likely, in the order of their source where it is the same."""
 
-    Both are in the order of their source where that is one. Empty where nothing is likely.
-    """
+    first: str = ""
+    whole: str = ""
+
+
+def _answer(asked: Offered, risk: float, needed: str = "") -> _Likeliest:
     question, sources = asked.question, asked.sources
     if asks_for_extreme(question):
         if found := extreme_of(question, sources):
-            return [f"{quote(found[1])} [{sources[found[0]].number}]"]
+            return _alone(f"{quote(found[1])} [{sources[found[0]].number}]")
     elif not (asked.follows or needed):
         for reading in (question, *rephrasings(question)):
             if cell := named_cell(reading, sources):
-                return [f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]"]
+                return _alone(f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]")
     best = likeliest(question, sources, risk, asked.follows, asked.said, needed)
-    if not best[1:]:
-        return [_written(quotes, sources) for quotes in best]
-    first, second = best
-    is_behind = first[0].source == second[0].source and second[0].start < first[0].start
-    both = [_written(quotes, sources) for quotes in ((second, first) if is_behind else best)]
-    return [_written(first, sources), PARAGRAPH.join(both)]
+    if not best:
+        return _Likeliest()
+    in_order = sorted(best, key=lambda one: one[0].start if _is_of_one(best) else 0)
+    whole = PARAGRAPH.join(_written(quotes, sources) for quotes in in_order)
+    return _Likeliest(_written(best[0], sources), whole)
+
+
+def _alone(answer: str) -> _Likeliest:
+    return _Likeliest(answer, answer)
+
+
+def _is_of_one(answers: Sequence[Sequence[Quote]]) -> bool:
+    """True where all answers quote the same source."""
+    return len({quotes[0].source for quotes in answers}) == 1
 
 
 def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:

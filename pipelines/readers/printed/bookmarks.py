@@ -37,7 +37,7 @@ class PageBookmarks:
             return shared or self._here[0]
         return self._here[0] if self._here else self._before
 
-    def among(self, lines: Sequence[str]) -> dict[int, HeadingPath]:
+    def places_in(self, lines: Sequence[str]) -> dict[int, HeadingPath]:
         """The places of the bookmarks' titles among the ``lines`` of the page, with their paths.
 
         The last place that a title has is its heading's: a list of what follows may stand above.
@@ -54,13 +54,13 @@ class PageBookmarks:
         return found | {-1: self._before} if found else {}
 
     @property
-    def are_here(self) -> bool:
+    def lead_here(self) -> bool:
         """True where a bookmark leads to the page."""
         return bool(self._here)
 
 
 def _names(heading: str, title: str) -> bool:
-    """True where both are the same but for a number in front of one, such as `Chapter 4.`."""
+    """True where heading and title differ at most by a number in front, such as `Chapter 4.`."""
     one, other = (_WORD.findall(text.casefold()) for text in (heading, title))
     longer, shorter = (one, other) if len(one) > len(other) else (other, one)
     if not shorter or longer[-len(shorter) :] != shorter:

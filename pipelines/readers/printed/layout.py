@@ -9,10 +9,10 @@ from pipelines.readers.printed.columns import Hole, in_order
 from pipelines.readers.printed.definitions import Role, roles
 from pipelines.readers.printed.headings import Heading, heading_of
 from pipelines.readers.printed.lines import Line, merged, rows, runs
+from pipelines.readers.printed.monospaced import MonospacedWidths
 from pipelines.readers.printed.paragraphs import Block, BlockKind, Edges, blocks_of
 from pipelines.readers.printed.table_word_spans import words_of_grid
 from pipelines.readers.printed.tables import FoundTable
-from pipelines.readers.printed.typewriter import LetterWidths
 from pipelines.readers.printed.words import PageWords, Word, WordColumns, numbers_of
 
 _CENTRED = 8.0  # points between the middles of two lines of one heading
@@ -38,7 +38,7 @@ def laid_out(
     body: Sequence[int],
     find: TableFinder | None,
     body_size: float,
-    widths: LetterWidths,
+    widths: MonospacedWidths,
 ) -> list[Item]:
     """The blocks and tables of the page, in reading order.
 

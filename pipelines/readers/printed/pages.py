@@ -78,7 +78,7 @@ class DocumentWriter:
         self.draft = Draft()
         self._vocabulary = vocabulary
         self._path = Path()
-        self._marked: HeadingPath | None = None
+        self._bookmarked: HeadingPath | None = None
         self._names: dict[HeadingPath, str] = {}
         self._pages: list[_Page] = []
         self._passage: Passage | None = None
@@ -100,8 +100,10 @@ class DocumentWriter:
         page begins within it.
         """
         self._begin_page(page.frame, furniture, bookmarks)
-        paths = _marked(bookmarks, items, words) if bookmarks and bookmarks.are_here else {}
-        self._marked = paths.get(-1, self._marked)
+        paths = (
+            _bookmarked_places(bookmarks, items, words) if bookmarks and bookmarks.lead_here else {}
+        )
+        self._bookmarked = paths.get(-1, self._bookmarked)
         self._pages[-1].shown = page.shown()
         number = len(self._pages)
         first = items[0] if items else None
@@ -113,7 +115,7 @@ class DocumentWriter:
             self._close_table()
         self._close_passage()
         for place, item in enumerate(items):
-            self._marked = paths.get(place, self._marked)
+            self._bookmarked = paths.get(place, self._bookmarked)
             if isinstance(item, FoundTable):
                 self._add_table(item, words)
             elif place in paths:
@@ -144,9 +146,9 @@ class DocumentWriter:
 
     @property
     def _heading_path(self) -> tuple[str, ...]:
-        if (marked := self._marked) is None:
+        if (path := self._bookmarked) is None:
             return self._path.names
-        prefixes = accumulate([(name,) for name in marked])  # a bookmark may lack the number
+        prefixes = accumulate([(name,) for name in path])  # a bookmark may lack the number
         return tuple(self._names.get(prefix, prefix[-1]) for prefix in prefixes)
 
     def _begin_page(
@@ -155,7 +157,7 @@ class DocumentWriter:
         self._pages.append(_Page(frame, furniture))
         if len(self._pages) > 2:  # no paragraph goes on over more than two
             self._pages[-3].shown = no_boxes()
-        self._marked = bookmarks.path if bookmarks else None
+        self._bookmarked = bookmarks.path if bookmarks else None
 
     def _goes_on(self, placed: Placed, words: WordColumns) -> bool:
         return (
@@ -283,7 +285,7 @@ def _leading_space(text: str, start: int) -> int:
     return end - start
 
 
-def _marked(
+def _bookmarked_places(
     bookmarks: PageBookmarks, items: Sequence[Item], words: WordColumns
 ) -> dict[int, HeadingPath]:
     """The places of the items that bookmarks lead to: of headings, else of short blocks too."""
@@ -291,7 +293,7 @@ def _marked(
     lines = [one.text(words) if one and len(one.lines) <= _MOST_LINES else "" for one in blocks]
     are_headings = [isinstance(item, Placed) and bool(item.heading) for item in items]
     headings = [line * is_one for line, is_one in zip(lines, are_headings, strict=True)]
-    return bookmarks.among(headings) or bookmarks.among(lines)
+    return bookmarks.places_in(headings) or bookmarks.places_in(lines)
 
 
 def _as_heading(placed: Placed, words: WordColumns) -> Placed:

@@ -16,10 +16,10 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from pipelines.readers.printed.lines import Line
-from pipelines.readers.printed.typewriter import (
+from pipelines.readers.printed.monospaced import (
+    is_monospaced,
     is_prose,
-    is_typewritten,
-    may_be_typewritten,
+    may_be_monospaced,
     pitch_of,
 )
 from pipelines.readers.printed.words import CUT_MARKS, WordColumns, printed
@@ -134,20 +134,20 @@ class _Region:
         kinds = [BlockKind.ITEM if self._is_item(line) else BlockKind.PARAGRAPH for line in lines]
         if (width := self._letter_width) is None:
             return kinds
-        told = [is_typewritten(line, self._words, width) for line in lines]
+        told = [is_monospaced(line, self._words, width) for line in lines]
         self._code_pitch = pitch_of([line for line, code in zip(lines, told, strict=True) if code])
         pairs = list(pairwise(enumerate(lines)))
         for (place, one), (following, other) in (*pairs, *reversed(pairs)):
             if told[place] != told[following] and self._is_near_code(one, other):
-                told[place] = told[place] or may_be_typewritten(one, self._words, width)
-                told[following] = told[following] or may_be_typewritten(other, self._words, width)
+                told[place] = told[place] or may_be_monospaced(one, self._words, width)
+                told[following] = told[following] or may_be_monospaced(other, self._words, width)
         for first, end in _runs(told):
             if self._is_no_code(lines, first, end):
                 told[first:end] = [False] * (end - first)
         return [BlockKind.CODE if code else kind for code, kind in zip(told, kinds, strict=True)]
 
     def _is_no_code(self, lines: Sequence[Line], first: int, end: int) -> bool:
-        """True for prose in letters of one width, a bold line alone, and a paragraph's last line.
+        """True for monospaced prose, a bold line alone, and a paragraph's last line.
 
         That line has names alone, and the one in front is full and within a sentence.
         """

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from pipelines.readers.printed.frame import picked
 from pipelines.readers.printed.hyphens import Vocabulary
+from pipelines.readers.printed.monospaced import spaces_before
 from pipelines.readers.printed.paragraphs import Block, BlockKind
-from pipelines.readers.printed.typewriter import gaps
 from pipelines.readers.printed.words import AS_HYPHENS, CUT_MARKS, WordColumns
 
 FENCE = "```"
@@ -96,7 +96,7 @@ class Passage:
         self._numbers += numbers
         self._texts += picked(words.texts, numbers)
         if block.kind is BlockKind.CODE:
-            self._set_in(place, gaps(block.lines, words))
+            self._put_before(place, spaces_before(block.lines, words))
         elif words.joined and not words.joined.isdisjoint(numbers):
             texts = self._texts[place:]
             for at, written, behind in _special(block, words, numbers, texts, vocabulary):
@@ -113,7 +113,7 @@ class Passage:
             self._head = f"{gap.lstrip()}{begin}"
         return f"{end}{gap}{begin}"
 
-    def _set_in(self, place: int, spaces: Sequence[str]) -> None:
+    def _put_before(self, place: int, spaces: Sequence[str]) -> None:
         """The white space in front of each word from ``place`` on."""
         for at, before in enumerate(spaces, place - 1):
             if at < 0:

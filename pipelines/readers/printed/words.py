@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 from operator import add, gt
-from statistics import mode
 from typing import Any, AnyStr, NamedTuple, overload
 
 from helix.sandbox.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Column, Frame
+from pipelines.readers.printed.line_heights import SAME_SIZE, are_uneven, usual_heights
 from pipelines.readers.printed.word_boxes import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
@@ -46,12 +45,6 @@ _LEAST_APART = 2
 _BULLET = re.compile(r"[^\w$€£¥%]|\(?\w{1,3}[.)]")
 _APART = 0.9  # of the size, between two cells
 _SAME_ROW = 0.5  # of the size, between the feet of two words
-_SAME_SIZE = 1.02  # of two words: less apart is rounding
-_UNEVEN = 0.05  # of the size, between two words
-_MOST_JUMPS = 0.15  # of the words: pages in several fonts have fewer
-_LEAST_SAME = 0.8  # of a font's words
-_LINE = 0.9  # of the size that a font is set in
-_LEAST_SET = 1.2  # points: a line is a point high at least
 
 
 class Word(NamedTuple):
@@ -231,8 +224,8 @@ def page_words(page: Page, text: PageText) -> PageWords:
         joined, is_plain = bytes([joined[n] for n in at.inside]), False
     sizes = at.sizes
     steps = [step for step in at.steps if sizes[step] != sizes[step - 1]]
-    if _are_uneven(sizes, steps):
-        sizes = _evened(sizes, characters.fonts(firsts))
+    if are_uneven(sizes, steps):
+        sizes = usual_heights(sizes, characters.fonts(firsts))
         steps = [step for step in range(1, len(sizes)) if sizes[step] != sizes[step - 1]]
     bold = _bold(characters, firsts, _line_bounds(characters.text, starts, sizes, steps))
     return PageWords(
@@ -240,40 +233,6 @@ def page_words(page: Page, text: PageText) -> PageWords:
         at.boxes, sizes, bold, at.aside, joined, is_plain, at.is_whole,
         _letters(starts, ends, sizes, steps),
     )  # fmt: skip
-
-
-def _are_uneven(sizes: Column, steps: Sequence[int]) -> bool:
-    """True where the sizes go up and down from word to word.
-
-    They do where a font's file has no height of its lines: a box is as high as its letters then.
-    """
-    jumps = sum(abs(sizes[step] - sizes[step - 1]) > _UNEVEN * sizes[step] for step in steps)
-    return jumps > _MOST_JUMPS * len(sizes)
-
-
-def _evened(sizes: Column, fonts: Sequence[tuple[bytes, float]]) -> Column:
-    """The sizes, those of each font as most of its words have them on the page."""
-    shares = defaultdict[bytes, list[float]](list)
-    fonts = [(name, max(set_in, _LEAST_SET)) for name, set_in in fonts]
-    for (name, set_in), size in zip(fonts, sizes, strict=True):
-        shares[name].append(size / set_in)
-    usual = {name: _usual(own) for name, own in shares.items()}
-    pairs = zip(sizes, (usual[name] * set_in for name, set_in in fonts), strict=True)
-    return array("f", [size if _is_same(size, most) else most for size, most in pairs])
-
-
-def _usual(shares: Sequence[float]) -> float:
-    """The height of a line, in the size that its font is set in, that most words of the font have.
-
-    Where few have one, a height that is the same for all such fonts.
-    """
-    most = mode(round(share, 2) for share in shares)
-    are_same = sum(_is_same(share, most) for share in shares) >= _LEAST_SAME * len(shares)
-    return most if are_same else _LINE
-
-
-def _is_same(one: float, other: float) -> bool:
-    return other / _SAME_SIZE < one < other * _SAME_SIZE
 
 
 def _letters(
@@ -407,6 +366,6 @@ def _line_bounds(
     begins = {bisect_right(starts, match.start()) for match in _LINE_END.finditer(text)}
     for step in steps:
         one, other = sizes[step - 1], sizes[step]
-        if max(one, other) > _SAME_SIZE * min(one, other):
+        if max(one, other) > SAME_SIZE * min(one, other):
             begins.add(step)
     return [0, *sorted(begins - {0, len(starts)}), len(starts)]

@@ -61,9 +61,9 @@ def test_where_a_title_is_not_on_its_page_all_of_it_is_under_what_they_share() -
 def test_a_title_in_a_table_of_contents_is_no_heading() -> None:
     marks = Bookmarks([1, 1], [("Stock",), ("Stock", "Halls")]).on(1)
     lines = ["Stock . . . . 4", "Halls . . . . 5", "1 Stock", "Goods are counted.", "1.1 Halls"]
-    assert marks.among(lines) == {-1: (), 2: ("Stock",), 4: ("Stock", "Halls")}
-    assert marks.among(lines[:4]) == {}
-    assert marks.among(["", *lines[2:]]) == {-1: (), 1: ("Stock",), 3: ("Stock", "Halls")}
+    assert marks.places_in(lines) == {-1: (), 2: ("Stock",), 4: ("Stock", "Halls")}
+    assert marks.places_in(lines[:4]) == {}
+    assert marks.places_in(["", *lines[2:]]) == {-1: (), 1: ("Stock",), 3: ("Stock", "Halls")}
 
 
 def test_the_path_of_a_page_is_that_of_the_last_bookmark() -> None:
@@ -74,7 +74,7 @@ def test_the_path_of_a_page_is_that_of_the_last_bookmark() -> None:
 
 def test_a_list_of_what_follows_is_not_where_it_begins() -> None:
     marks = Bookmarks([1, 1], [("Halls",), ("Tongues",)]).on(1)
-    assert marks.among(["Halls", "Tongues", "Halls", TEXT, "Tongues", TEXT]) == {
+    assert marks.places_in(["Halls", "Tongues", "Halls", TEXT, "Tongues", TEXT]) == {
         -1: (), 2: ("Halls",), 4: ("Tongues",),
     }  # fmt: skip
 
@@ -97,4 +97,4 @@ def test_a_list_of_what_follows_is_not_where_it_begins() -> None:
     ],
 )
 def test_a_title_may_have_another_number(line: str, title: str, *, is_title: bool) -> None:
-    assert bool(Bookmarks([1], [(title,)]).on(1).among([line])) is is_title
+    assert bool(Bookmarks([1], [(title,)]).on(1).places_in([line])) is is_title

@@ -1,4 +1,4 @@
-"""Lines in letters of one width, as code is printed: each of their words is on a page's grid.
+"""Monospaced lines, as code is printed: each of their words begins and ends on a grid.
 
 Fonts seldom say that they are of one width, so the places of the words have to.
 """
@@ -30,10 +30,10 @@ _LEAST_LETTERS = 4  # of a word alone on its line
 
 
 @dataclass(slots=True)
-class LetterWidths:
-    """The widths of the letters of code, page by page of one document.
+class MonospacedWidths:
+    """The width of monospaced letters, page by page of one document.
 
-    A document most of which is in letters of one width has prose in them, and no code is told.
+    A document that is mostly monospaced has its prose so: none of its lines count as code.
     """
 
     _long: int = 0
@@ -41,14 +41,14 @@ class LetterWidths:
     _told: int = 0
 
     def of_page(self, lines: Sequence[Line], words: WordColumns) -> float | None:
-        """The width of the letters of a page's code in points; None where there is none."""
+        """The width of a page's monospaced letters in points; None where no line is code."""
         long = [line for line in lines if len(line.numbers) >= _LEAST_WORDS]
         widths = [_width(_longest(line.numbers, words), words) for line in long]
         pairs = zip(widths, long, strict=True)
         told = [
             (width, line)
             for width, line in pairs
-            if width > _NARROWEST and is_typewritten(line, words, width)
+            if width > _NARROWEST and is_monospaced(line, words, width)
         ]
         self._long += len(long)
         if not told:
@@ -60,14 +60,14 @@ class LetterWidths:
         return middle if is_sure and self._told <= _MOST * self._long else None
 
 
-def is_typewritten(line: Line, words: WordColumns, width: float) -> bool:
+def is_monospaced(line: Line, words: WordColumns, width: float) -> bool:
     """True where all words of a line begin and end on a grid of that width."""
     is_told = len(line.numbers) > 1 or len(words.texts[line.numbers[0]]) >= _LEAST_LETTERS
-    return is_told and may_be_typewritten(line, words, width)
+    return is_told and may_be_monospaced(line, words, width)
 
 
-def may_be_typewritten(line: Line, words: WordColumns, width: float) -> bool:
-    """``is_typewritten``, of a line too that is too short to tell, such as a bracket alone."""
+def may_be_monospaced(line: Line, words: WordColumns, width: float) -> bool:
+    """True as ``is_monospaced`` is, and for a line too short to tell, such as a bracket alone."""
     for number in line.numbers:
         text = words.texts[number]
         if text[:1] > _LAST_LETTER or text.startswith("```"):
@@ -92,14 +92,16 @@ def is_prose(lines: Sequence[Line], words: WordColumns) -> bool:
 def pitch_of(lines: Sequence[Line]) -> float:
     """From foot to foot of lines of code that follow each other, in points."""
     least = [_PITCH * line.size for line in lines]
-    gaps = (below.bottom - above.bottom for above, below in pairwise(lines))
-    return min((gap for gap in gaps if gap > _CLOSEST * min(least)), default=min(least, default=0))
+    steps = (below.bottom - above.bottom for above, below in pairwise(lines))
+    return min(
+        (step for step in steps if step > _CLOSEST * min(least)), default=min(least, default=0)
+    )
 
 
-def gaps(lines: Sequence[Line], words: WordColumns) -> list[str]:
-    """The white space in front of each word of lines of code, as they are printed.
+def spaces_before(lines: Sequence[Line], words: WordColumns) -> list[str]:
+    """The line breaks and spaces in front of each word of lines of code, as they are printed.
 
-    The first word has that of its line, which may be moved in further than others.
+    The first word has its line's indent alone.
     """
     width = _width(_longest(chain.from_iterable(line.numbers for line in lines), words), words)
     left = min(line.left for line in lines)

@@ -1,0 +1,68 @@
+"""A second quote where two are likely, and answers to the parts of a question put together."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.domain.citations import marker_numbers
+from helix.domain.source_place import SourcePlace
+from helix.providers.offline.extract import _together
+from helix.providers.offline.quotes import likeliest
+from helix.providers.offline.reading import OfferedSource
+from tests.support.offline_answers import ask_over as ask
+from tests.support.offline_answers import sources_over
+
+PROBATION = "The probation of employees lasts six months. It may be extended once."
+CONTRACTORS = "Contractors have a probation of four weeks."
+
+
+def test_where_two_are_likely_both_are_quoted_the_likelier_first() -> None:
+    answer = ask("How long is the probation?", CONTRACTORS, PROBATION)
+    assert answer == (
+        "The probation of employees lasts six months. [2] It may be extended once. [2]\n\n"
+        f"{CONTRACTORS} [1]"
+    )
+
+
+def test_what_was_quoted_is_not_quoted_again_from_a_copy() -> None:
+    copies = (PROBATION, f"{PROBATION}\n\nIt is set by law.", "It may be extended once.")
+    assert marker_numbers(ask("How long is the probation?", *copies)) == [1]
+
+
+def test_an_entry_of_a_table_of_contents_is_no_answer() -> None:
+    entry = "- How long a probation of employees is"
+    found = likeliest("How long is the probation of employees?", sources_over(entry), 0.99)
+    assert [[one.start for one in quotes] for quotes in found] == [[0]]
+    place = SourcePlace("Handbook", ("How long a probation of employees is",))
+    known = [*sources_over(entry), OfferedSource(2, PROBATION, place)]
+    found = likeliest("How long is the probation of employees?", known, 0.99)
+    assert {one.source for quotes in found for one in quotes} == {1}
+
+
+@pytest.mark.parametrize(
+    ("answers", "together"),
+    [
+        (["5 kg [1]", "15 kg [1]"], ["5 kg [1]", "15 kg [1]"]),
+        (["A b. [1]", "C. [2]", "A b. [1] D. [1]"], ["A b. [1] D. [1]", "C. [2]"]),
+        (["A b. [1] D. [1]", "D. [1]"], ["A b. [1] D. [1]"]),
+        (["A. [1]", "B. [1]", "A. [1]\nB. [1]"], ["A. [1]\nB. [1]"]),
+    ],
+)
+def test_answers_to_parts_of_a_question_say_nothing_twice(
+    answers: list[str], together: list[str]
+) -> None:
+    assert _together(answers) == "\n\n".join(together)
+
+
+def test_a_second_quote_is_not_what_was_just_said() -> None:
+    question, sources = (
+        "How long is the probation of employees?",
+        sources_over(CONTRACTORS, PROBATION),
+    )
+    follows = "What is the probation of contractors?"
+
+    def places(said: str) -> list[int]:
+        found = likeliest(question, sources, 0.99, follows=follows, said=said)
+        return [quotes[0].source for quotes in found]
+
+    assert places("") == [1, 0] and places(CONTRACTORS) == [1]
