@@ -48,7 +48,9 @@ class Layout(Forms):
         rest = self._rest_of_paragraph(place, sum(map(self._words, places)))
         is_command = bool(rest) and self._is_command(rest[-1] + 1)
         places += rest if is_command else takewhile(goes_on, rest)
-        return places + (self._announced(places[-1]) or self._behind_line(places[-1]))
+        places += self._announced(places[-1]) or self._behind_line(places[-1])
+        is_open = self.forms[places[-1]] is Form.TEXT and self._is_open(places[-1])
+        return places + self._announced(places[-1]) * is_open
 
     def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
         """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each."""
@@ -144,12 +146,15 @@ class Layout(Forms):
 
     def _announced(self, place: int) -> list[int]:
         """The list, the command or the paragraph behind a sentence that ends with a colon."""
-        is_open = self._units[place].text.rstrip("*_ ").endswith(ANNOUNCES)
-        return self._listed(place + 1, is_open=is_open)
+        return self._listed(place + 1, is_open=self._is_open(place))
+
+    def _is_open(self, place: int) -> bool:
+        """True for a sentence that announces what follows."""
+        return self._units[place].text.rstrip("*_ ").endswith(ANNOUNCES)
 
     def _is_command(self, place: int) -> bool:
         """True for code, or a mark in front of some, behind a sentence that announces it."""
-        if not self._units[place - 1].text.endswith(ANNOUNCES):
+        if not self._is_open(place - 1):
             return False
         forms = (form for form in self.forms[place:] if form is not Form.MARK)
         return next(forms, None) is Form.CODE

@@ -328,6 +328,14 @@ def test_a_paragraph_is_quoted_as_far_as_the_command_that_it_ends_with() -> None
     assert said(2) == [units[2].text, "dd if=image of=drive"]
 
 
+def test_what_is_announced_may_announce_in_its_turn() -> None:
+    text = (
+        "It can be done as follows:\n\n538\n\nSay it so:\n\n539\n\n$ tool --user=me\n\nAll is well."
+    )
+    said = ["It can be done as follows:", "Say it so:", "$ tool --user=me"]
+    assert quoted(text, "It can") == said and quoted(text, "Say") == said[1:]
+
+
 def test_an_underline_of_tildes_is_no_fence() -> None:
     passage = Passage("Upgrading\n~~~~~~~~~\n\nGet the newest one.")
     layout = Layout(passage, units_of([passage]))
