@@ -25,11 +25,15 @@ SUITE = Suite("conversations", ROOT, "samples", [])
 
 @dataclass(frozen=True)
 class TurnOutcome:
-    """A turn of a conversation, and what is wrong with its answer; nothing where it went well."""
+    """A turn of a conversation, and what is wrong with its answer; nothing where it went well.
+
+    Of a ``known`` one faults are told, and end no run.
+    """
 
     conversation: str
     question: str
     faults: list[str]
+    known: bool = False
 
 
 async def outcomes(settings: Settings) -> list[TurnOutcome]:
@@ -45,7 +49,8 @@ async def outcomes(settings: Settings) -> list[TurnOutcome]:
                 request = AnswerRequest(services.answering, question, recorded=False)
                 answer = await request.run()
                 asked, faults = expected["question"], list(_faults(expected, answer))
-                found.append(TurnOutcome(conversation["id"], asked, faults))
+                known = expected.get("known", False)
+                found.append(TurnOutcome(conversation["id"], asked, faults, known))
                 turns.append(EarlierTurn(asked, answer.text, abstained=answer.abstained))
     return found
 
@@ -61,7 +66,8 @@ def report(found: list[TurnOutcome]) -> Iterator[str]:
     right = len(found) - len(wrong)
     yield f"{right} of {len(found)} turns of conversations over samples/ are right"
     for one in wrong:
-        yield f"- {one.conversation}: {one.question} ({', '.join(one.faults)})"
+        said = ", ".join([*one.faults, *(["known"] if one.known else [])])
+        yield f"- {one.conversation}: {one.question} ({said})"
 
 
 def _faults(expected: dict[str, Any], answer: Answer) -> Iterator[str]:

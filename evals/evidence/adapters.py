@@ -18,6 +18,12 @@ DENSE = ("attended", "joined", "widened", "narrowed")
 _NORMS = ("after_attention", "after")
 
 
+def bfloat16_where_fast() -> torch.autocast:
+    """Autocast to bfloat16 where the processor multiplies it; where not it is four times slower."""
+    is_fast = torch.cpu._is_avx512_bf16_supported()
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_fast)
+
+
 def adapters_of(reader: nn.Module) -> dict[str, NDArray[Any]]:
     """The adapters as helix.evidence.transformer and helix.evidence.statements read them."""
     state = {name: value.detach().float().numpy() for name, value in reader.state_dict().items()}

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from evals.evidence.asked import SETS, Asked, asked_of, is_kept_out, share_of
+from evals.evidence.asked import Asked, asked_of, is_kept_out, share_of
 from evals.evidence.boosting import boosted
 from evals.evidence.measures import fitted_line, logistic
+from evals.evidence.sets import SETS
 from helix.evidence.blocks import Layout
 from helix.evidence.encoder import Encoder, evidence_encoder
 from helix.evidence.features import ANSWERS, question_features
@@ -35,6 +36,7 @@ LICENCES = {
     "squad2": "CC BY-SA 4.0", "covidqa": "Apache-2.0", "selqa": "Apache-2.0",
     "clapnq": "Apache-2.0", "tatqa": "CC BY 4.0", "xquad": "CC BY-SA 4.0",
     "manuals": "of Debian's main section, each its own",
+    "handbooks": "each document its repository's",
 }  # fmt: skip
 GROUPS = {
     "squad2": "spans of Wikipedia", "xquad": "spans of Wikipedia",
@@ -43,7 +45,7 @@ GROUPS = {
 _EASY = 0.08  # of the units that neither words nor meaning put in front, each standing for many
 _FRONT = np.log1p([12, 8])  # ranks by rarity and by meaning of those in front
 _TOP = (1.0, 0.5, 0.3, 0.2)  # weights of a question's first units in the second stage
-_FEWEST = 10  # answers of a set from which a share is taken
+_FEWEST = 20  # answers from which a share is taken
 _RIDGE = 1.0
 _OF_TREES = [name for name in SETS if name not in ("manuals", "xquad en")]
 """Sets of the trees; of all they quote no better (decision record 0081)."""
@@ -140,12 +142,17 @@ def best(model: Model, one: Read) -> tuple[float, bool]:
 
 
 def curve(said: Sequence[Sequence[tuple[float, bool]]]) -> Floats:
-    """Model.curve, from what ``best`` says of the questions of each set; sets weigh alike."""
-    rows: list[tuple[float, float]] = []
+    """Model.curve, from what ``best`` says of the questions of each set.
+
+    A question weighs by one over the size of its set, so that sets weigh alike.
+    """
+    every = [(value, right, 1 / len(one)) for one in said for value, right in one]
+    values, rights, weights = np.array(every, dtype=np.float64).T
+    rows = []
     for bar in np.linspace(0.02, 0.98, 49):
-        given = [[right for value, right in one if value >= bar] for one in said]
-        wrong = [1 - float(np.mean(one)) for one in given if len(one) >= _FEWEST]
-        rows.append((float(bar), float(np.mean(wrong)) if wrong else 0.0))
+        given = np.where(values >= bar, weights, 0)
+        is_known = np.count_nonzero(given) >= _FEWEST
+        rows.append((bar, given @ (1 - rights) / given.sum() if is_known else 0.0))
     shares = np.array(rows, dtype=np.float32)
     shares[:, 1] = np.maximum.accumulate(shares[::-1, 1])[::-1]
     return shares

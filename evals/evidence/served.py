@@ -1,7 +1,7 @@
 """Questions of the sets, asked on the path that serves with the offline answerer.
 
 Only questions about documents are asked that the encoder never learned from
-(evals.evidence.asked.is_kept_out), and sets that nothing was learned from. The trees saw half of
+(evals.evidence.sets.is_kept_out), and sets that nothing was learned from. The trees saw half of
 the kept-out documents, and the three numbers that join both were fitted on the other half.
 """
 
@@ -23,8 +23,9 @@ from evals.datasets.value_questions import value_questions
 from evals.documents.parts import FORMATS, printed
 from evals.documents.question_outcomes import Asked, Shelf, outcome_of
 from evals.documents.values import Expected, expected_of
-from evals.evidence.asked import SETS, is_kept_out, share_of
+from evals.evidence.asked import is_kept_out, share_of
 from evals.evidence.kept import FOLDER, Kept
+from evals.evidence.sets import SETS
 from evals.metrics.wording import has_gold, plain
 from evals.natural.documents import Half, require
 from evals.natural.questions import NaturalQuestion, is_green, questions

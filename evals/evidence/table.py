@@ -35,7 +35,7 @@ from helix.evidence.model import evidence_model
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 
-_RISKS = (0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15)  # of HELIX_OFFLINE_RISK
+_RISKS = (0.45, 0.42, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15)  # of HELIX_OFFLINE_RISK
 _OTHER_BARS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # of a proof
 Cells = tuple[str, Estimate | None]
 """The name of a measure and its value."""

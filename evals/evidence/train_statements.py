@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from evals.evidence import claims
-from evals.evidence.adapters import DENSE, adapters_of, set_adapters
+from evals.evidence.adapters import DENSE, adapters_of, bfloat16_where_fast, set_adapters
 from evals.evidence.altered import Alterations, Context
 from evals.evidence.claims import Claim
 from helix.evidence.encoder import WEIGHTS as BASE
@@ -154,7 +154,7 @@ class Reader(nn.Module):  # type: ignore[misc]
             ids[row, :length], padding[row, :length] = torch.tensor(one.ids), 0
             types[row, one.start : length], own[row, 1 : 1 + said] = 1, 1
             labels[row, 1 : 1 + said] = torch.from_numpy(one.words)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with bfloat16_where_fast():
             rows = self.first(self.words[ids] + self.types[types] + self.places[: shape[1]])
             for layer in self.layers:
                 rows = layer(rows, padding[:, None, None])

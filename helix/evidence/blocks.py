@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from helix.evidence.forms import ANNOUNCES, HEAD, Form, Forms, is_row
+from helix.evidence.forms import ANNOUNCES, HEAD, STEP, Form, Forms, is_row
 
 MOST_WORDS = 60
 """Of what is quoted of one paragraph; an announced list may have as many words again."""
@@ -53,7 +53,10 @@ class Layout(Forms):
         return places + self._announced(places[-1]) * is_open
 
     def alike(self, place: int, is_like: Callable[[int], bool]) -> list[int]:
-        """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each."""
+        """The list item at ``place`` with its neighbours, as far as ``is_like`` says so of each.
+
+        Where the first of them is a numbered step, all steps in front of it come too.
+        """
         places = [place]
         for step in (-1, 1):
             at, further = place + step, list[int]()
@@ -62,7 +65,22 @@ class Layout(Forms):
                     further.append(at)
                 at += step
             places += takewhile(is_like, further)
-        return sorted(places)
+        return self._steps_before(min(places)) * (len(places) > 1) + sorted(places)
+
+    def _steps_before(self, place: int) -> list[int]:
+        """The steps from number 1 to the one at ``place``, with what stands between, in order.
+
+        None where that is no numbered step, a number is missing, or they are too long.
+        """
+        match, at = STEP.match(self._units[place].text), place
+        number = int(match[1]) if match else 0
+        while number > 1 and at and self._is_of_list(at - 1):
+            at -= 1
+            if match := STEP.match(self._units[at].text):
+                number = int(match[1]) if int(match[1]) == number - 1 else 0
+        places = [one for one in range(at, place) if self._is_said(one)]
+        is_short = sum(map(self._words, places)) <= 2 * MOST_WORDS
+        return places if number == 1 and is_short else []
 
     def _is_of_list(self, place: int) -> bool:
         """True for a list's item, a mark, and a sentence that goes on in an item."""

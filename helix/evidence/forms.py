@@ -36,6 +36,8 @@ HEAD = re.compile(rf"{_WORD}(?: {_WORD}){{0,7}}+ ?")
 """A short line without a stop, above text that begins on the next line."""
 _TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
 _NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}")
+STEP = re.compile(r"\(?(\d{1,3})[.)]\s")
+"""The number of a step."""
 ANNOUNCES = (":", "：", "::")
 _ASKS = ("?", "？", "؟")
 

@@ -123,7 +123,8 @@ class Model:
     def bar(self, risk: float, *, by_features: bool = False) -> float:
         """The least probability from which on at most the share ``risk`` of answers is wrong.
 
-        As on the sets of ``curve``, each of which weighs the same; 1 where none is as good.
+        As on the sets of ``curve``, whose questions weigh by one over their number; 1 where none is
+        as good.
         """
         curve = self.curve_of_features if by_features else self.curve
         enough = curve[curve[:, 1] <= risk, 0]

@@ -78,8 +78,10 @@ async def test_a_turn_that_goes_wrong_is_told(database_url: str) -> None:
     assert {"reason is no_documents"} <= {fault for one in found for fault in one.faults}
     right = [one for one in found if not one.faults]
     assert [one.question for one in right] == ["Great, thank you!", "Thanks!"]
-    told = list(report([right[0], TurnOutcome("c", "Why?", ["is standalone, not dependent"])]))
+    wrong = TurnOutcome("c", "Why?", ["is standalone, not dependent"])
+    told = list(report([right[0], wrong, TurnOutcome("c", "When?", ["refused"], known=True)]))
     assert told == [
-        "1 of 2 turns of conversations over samples/ are right",
+        "1 of 3 turns of conversations over samples/ are right",
         "- c: Why? (is standalone, not dependent)",
+        "- c: When? (refused, known)",
     ]

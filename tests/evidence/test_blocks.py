@@ -178,6 +178,41 @@ def test_an_item_is_quoted_with_the_items_beside_it_that_are_like_it() -> None:
     assert layout.alike(last, lambda at: at == first) == [last]
 
 
+def test_steps_are_quoted_with_all_in_front_of_them() -> None:
+    passage = Passage(
+        "To change it:\n\n1. Switch it off.\n   - Pull the plug.\n2. Open it.\n3. Wait."
+    )
+    units = units_of([passage])
+    layout = Layout(passage, units)
+    plug, opened, wait = (
+        next(at for at, one in enumerate(units) if said in one.text)
+        for said in ("Pull", "Open", "Wait")
+    )
+    assert layout.alike(opened, lambda at: at == wait) == [plug - 1, plug, opened, wait]
+    assert layout.alike(opened, lambda _: False) == [opened], "one step alone may be what is asked"
+    assert layout.alike(plug, lambda at: at == opened) == [plug, opened]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "quoted"),
+    [
+        ("1. Get it.\n2. Run it.\n\n1. Stop it.\n2. Wait.\n3. Go.", "Wait", "1. Stop 2. Wait"),
+        ("- A lamp.\n- A key.\n\n1. Stop it.\n2. Wait.\n3. Go.", "Wait", "1. Stop 2. Wait"),
+        ("1. Stop it.\n3. Wait.\n4. Go.", "Wait", "3. Wait"),
+        (f"1. {'It stops. ' * 70}\n2. Wait.\n3. Go.", "Wait", "2. Wait"),
+    ],
+)
+def test_the_steps_of_one_list_are_quoted_from_the_first_where_they_are_short(
+    text: str, asked: str, quoted: str
+) -> None:
+    passage = Passage(text)
+    units = units_of([passage])
+    chosen = next(at for at, one in enumerate(units) if asked in one.text)
+    found = Layout(passage, units).alike(chosen, lambda at: at == chosen + 1)
+    said = [" ".join(units[at].text.split()[:2]).rstrip(".") for at in found]
+    assert " ".join(said) == f"{quoted} {said[-1]}"
+
+
 TOLD = """The kinds are many. They are:
 - lamps. They burn
   oil.

@@ -17,7 +17,7 @@ CONTRACTORS = "Contractors have a probation of four weeks."
 
 
 def test_where_two_are_likely_both_are_quoted_the_likelier_first() -> None:
-    answer = ask("How long is the probation?", CONTRACTORS, PROBATION)
+    answer = ask("How long is the probation of an employee?", CONTRACTORS, PROBATION)
     assert answer == (
         "The probation of employees lasts six months. [2] It may be extended once. [2]\n\n"
         f"{CONTRACTORS} [1]"

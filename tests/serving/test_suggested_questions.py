@@ -121,7 +121,7 @@ async def test_an_answer_under_the_heading_asked_about_may_be_less_sure(opened: 
     assert is_strong(fair, own)
     assert not is_strong(fair, replace(own, heading="Letters")), "it stands elsewhere"
     assert not is_strong(fair, replace(own, heading="")), "it is not known where it stands"
-    assert not is_strong(replace(fair, proof=replace(fair.proof, answers=0.4)), own)
+    assert not is_strong(replace(fair, proof=replace(fair.proof, answers=0.3)), own)
 
 
 async def test_suggestions_follow_the_documents(

@@ -13,7 +13,7 @@ from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
 from helix.domain.intents import is_summary
 from helix.evidence.asked_words import rest_of
-from helix.evidence.forms import Form
+from helix.evidence.forms import STEP, Form
 from helix.language.paraphrases import rephrasings
 from helix.providers.offline.cells import named_cell
 from helix.providers.offline.extremes import asks_for_extreme, extreme_of
@@ -21,7 +21,7 @@ from helix.providers.offline.lead_sentences import lead_sentences
 from helix.providers.offline.quotes import Quote, likeliest
 from helix.providers.offline.reading import Offered, OfferedSource
 
-RISK = 0.45
+RISK = 0.42
 """The share of wrong answers up to which something is quoted (HELIX_OFFLINE_RISK's default)."""
 PARAGRAPH = "\n\n"
 _MOST_RESTS = 2
@@ -31,7 +31,6 @@ _BULLET_MARK = re.compile(r"^[-*+•‣◦▪▶●○■□–—·>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
-_NUMBERED = re.compile(r"\(?\d{1,3}[.)]\s")
 _SEPARATOR = {Form.TEXT: " ", Form.ITEM: "\n", Form.CODE: "\n", Form.ROW: "\n"}
 """The separator in front of a further sentence, item, block of code or row."""
 
@@ -156,7 +155,7 @@ def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:
         is_list = form is Form.ITEM and bool(said or texts[1:])
         for text in texts:
             separator = PARAGRAPH if in_code and form is Form.TEXT else _SEPARATOR[form]
-            mark = "- " if is_list and not _NUMBERED.match(text) else ""
+            mark = "- " if is_list and not STEP.match(text) else ""
             said += separator * bool(said) + mark + text
         in_code = form is Form.CODE
     return said
