@@ -77,7 +77,8 @@ def _clone(address: str, commit: str, place: Path) -> None:
 
 
 def _git(command: Sequence[str], place: Path) -> subprocess.CompletedProcess[bytes]:
-    own = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}  # nobody is there to give a name
+    """A command of git in the repository at ``place``; it asks nobody for a password."""
+    own = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
     try:
         return subprocess.run(["git", *command], cwd=place, capture_output=True, env=own)
     except FileNotFoundError as error:
@@ -85,6 +86,7 @@ def _git(command: Sequence[str], place: Path) -> subprocess.CompletedProcess[byt
 
 
 def _text(one: Mapping[str, str], place: Path) -> str:
+    """The text of a document of the repository at ``place``."""
     shown = _git(["show", f"{one['commit']}:{one['path']}"], place)
     if shown.returncode:
         raise HandbookError(f"{one['repository']} does not give {one['path']}: try again")
@@ -106,7 +108,10 @@ def _passages(name: str, text: str) -> Iterator[tuple[str, str]]:
 def _questions(
     rows: Sequence[Any], texts: Mapping[str, str], passages: Mapping[str, Sequence[tuple[str, str]]]
 ) -> Iterator[dict[str, Any]]:
-    """Each question with its document and, by place of a passage, where its answers stand."""
+    """Each question with its document and, by place of a passage, where its answers stand.
+
+    One whose answers no passage has is left out.
+    """
     for question, name, spans in rows:
         gold = [
             (place, *match.span())

@@ -1,7 +1,7 @@
 """Questions of the sets, asked on the path that serves with the offline answerer.
 
 Only questions about documents are asked that the encoder never learned from
-(evals.evidence.sets.is_kept_out), and sets that nothing was learned from. The trees saw half of
+(evals.evidence.asked.is_kept_out), and sets that nothing was learned from. The trees saw half of
 the kept-out documents, and the three numbers that join both were fitted on the other half.
 """
 
@@ -142,7 +142,7 @@ def _articles(own: QuestionSet, other: QuestionSet) -> Loaded:
 
 
 def _sections(name: str, data: Path) -> Loaded:
-    """A set of evals.evidence.asked, a document a passage, and its answerable questions."""
+    """A set of evals.evidence.sets, a document a passage, and its answerable questions."""
     passages, _, entries = SETS[name](data)
     texts = [Document(one.headings, one.text) for one in passages]
     asks = [

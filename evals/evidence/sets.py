@@ -37,6 +37,7 @@ class Entry:
 
 
 QuestionsOfSet = tuple[list[Passage], list[str], list[Entry]]
+"""The passages of a set, the document of each, and its questions."""
 
 
 def _spans(loaded: QuestionSet, cut: Iterator[tuple[int, int, int]]) -> QuestionsOfSet:
