@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -34,13 +35,14 @@ _MUCH = 1 / 3  # of the memory allowed: a buffer that doubles fails there
 
 
 class Sandbox:
-    """Does work, ``processes`` at once, each in a limited process; belongs to one event loop.
+    """Does work, ``processes`` at once of each kind, each in a limited process.
 
-    The host starts with the first of it.
+    It belongs to one event loop; its one host starts with the first work.
     """
 
     def __init__(self, processes: int) -> None:
-        self._slots = asyncio.Semaphore(processes)
+        # of one kind may wait for minutes what takes seconds of another
+        self._slots = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(processes))
         self._host: HostProcess | None = None
 
     async def answer(
@@ -48,11 +50,13 @@ class Sandbox:
     ) -> T:
         """The result of ``take`` for the frames that come back for ``data``.
 
+        Requests whose ``work`` is the same are of one kind.
+
         Raises:
             NoAnswer: the data, or what the work would take; the message says which.
             SandboxFailed: no such work can be done here at all.
         """
-        async with self._slots:
+        async with self._slots[request.work]:
             for _ in range(2):  # a host that was killed is replaced, once
                 with contextlib.suppress(HostGone):
                     return await self._answer(request, data, take)

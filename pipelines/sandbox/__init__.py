@@ -64,7 +64,6 @@ class Sandbox:
         self._limits = limits
         self._readers = readers
         self._processes = Processes(processes)
-        self._packing = Processes(processes)  # of its own: what is read may take minutes
 
     async def read(
         self,
@@ -112,12 +111,12 @@ class Sandbox:
         async def take(frames: Frames) -> list[bytes]:
             return await terms.received_rows(frames, len(texts))
 
-        rows = await self._packing.answer(request, data, take)
+        rows = await self._processes.answer(request, data, take)
         return await asyncio.to_thread(terms.checked, rows, texts, language, tenant)
 
     async def aclose(self) -> None:
         """Stop what is being done; nothing is left running. A later read would start anew."""
-        await asyncio.gather(self._processes.aclose(), self._packing.aclose())
+        await self._processes.aclose()
 
     def _request(self, kind: str, size: int) -> Request:
         reader = reader_of(kind, self._readers)
