@@ -12,7 +12,6 @@ from typing import Literal
 
 SCP_ADDRESS = re.compile(r"(?:([\w.-]+)@)?([\w.-]+):(?!//)(.+)")
 """User, host and path of an address as scp has it: git@example.com:team/notes."""
-"""An address as SSH has them: git@host:path."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fsspec.spec import AbstractFileSystem
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.listed_permissions import Permissions, PosixPermissions, Untold
-from pipelines.sources.peers import check_peer, checked_transport
+from pipelines.sources.peers import check_peer, checked_transport, host_keys
 
 _SECONDS = 60.0
 _TIMES = ("modified", "mtime", "last_modified", "LastModified", "updated", "last-modified")
@@ -74,9 +74,10 @@ def _sftp(address: str, options: Mapping[str, Any], secrets: Mapping[str, str]) 
 
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or 22
-    key, host_key = secrets.get("private_key"), str(options.get("host_key") or "")
+    key = secrets.get("private_key")
+    lines = [f"[{host}]:{port} {each}" for each in host_keys(str(options.get("host_key") or ""))]
     try:
-        known = asyncssh.import_known_hosts(f"[{host}]:{port} {host_key}") if host_key else ()
+        known = asyncssh.import_known_hosts("\n".join(lines)) if lines else ()
         keys = [asyncssh.import_private_key(key, secrets.get("passphrase"))] if key else None
         files = SSHFileSystem(
             host,

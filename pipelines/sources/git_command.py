@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shlex
+import signal
 import socket
 import subprocess
 import tempfile
@@ -17,10 +19,12 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from helix.domain.source_kinds import SCP_ADDRESS
+from pipelines.crawler.addresses import literal
 from pipelines.sources.base import SourceBusy, SourceError
-from pipelines.sources.peers import checked_addresses, plain_host
+from pipelines.sources.peers import checked_addresses, host_keys, plain_host
 
 _SECONDS = 900.0
+_HOST = "repository"  # the name under which the keys of the machine are kept
 _PORTS = {"https": 443, "http": 80}
 _NO = {
     "core.hooksPath": os.devnull, "core.fsmonitor": "false", "credential.helper": "",
@@ -63,11 +67,14 @@ class Git:
         parts, scp = urlsplit(address), SCP_ADDRESS.fullmatch(address)
         is_url = "://" in address
         host = parts.hostname if is_url else (scp[2] if scp else None)
-        if host and allow_hosts is not None:
-            if is_url and parts.scheme in ("http", "https"):
-                return self._resolved(parts, allow_hosts)
-            pinned = checked_addresses(host, allow_hosts)[0]
-            self._ssh += ["-o", f"HostName={pinned}", "-o", f"HostKeyAlias={host}"]
+        if not host:
+            return address
+        if is_url and parts.scheme in ("http", "https"):
+            return address if allow_hosts is None else self._resolved(parts, allow_hosts)
+        # a key is looked up under this name alone, without a port
+        self._ssh += ["-o", f"HostKeyAlias={_HOST}"]
+        if allow_hosts is not None:
+            self._ssh += ["-o", f"HostName={checked_addresses(host, allow_hosts)[0]}"]
         return address
 
     def _resolved(self, parts: SplitResult, allow_hosts: Collection[str]) -> str:
@@ -76,7 +83,8 @@ class Git:
         pinned = checked_addresses(host, allow_hosts)[0]
         shown, named = (f"[{each}]" if ":" in each else each for each in (pinned, host))
         port = parts.port or _PORTS[parts.scheme]
-        self._config["http.curloptResolve"] = f"{host}:{port}:{shown}"
+        if literal(host) is None:  # curl looks up no address, and takes none of IPv6 as a name
+            self._config["http.curloptResolve"] = f"{host}:{port}:{shown}"
         user, at, _ = parts.netloc.rpartition("@")
         behind = f":{parts.port}" if parts.port else ""
         return urlunsplit(parts._replace(netloc=f"{user}{at}{named}{behind}"))
@@ -86,16 +94,17 @@ class Git:
             user = str(options.get("user") or "x-access-token")
             basic = base64.b64encode(f"{user}:{token}".encode()).decode()
             self._config["http.extraHeader"] = f"Authorization: Basic {basic}"
-        hosts = self._kept("known_hosts", str(options.get("host_key") or ""))
+        keys = host_keys(str(options.get("host_key") or ""))
+        hosts = self._kept("known_hosts", "".join(f"{_HOST} {key}\n" for key in keys))
         command = [
             "ssh", "-F", os.devnull, "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes",
-            "-o", f"UserKnownHostsFile={hosts}", "-o", "GlobalKnownHostsFile=/dev/null",
+            "-o", f'UserKnownHostsFile="{hosts}"', "-o", "GlobalKnownHostsFile=/dev/null",
             "-o", "IdentityAgent=none", "-o", "ForwardAgent=no", "-o", "ConnectTimeout=20",
             "-o", "PermitLocalCommand=no", "-o", "ProxyCommand=none", *self._ssh,
         ]  # fmt: skip
         if key := secrets.get("private_key"):
             command += ["-o", "IdentitiesOnly=yes", "-i", self._kept("key", f"{key.strip()}\n")]
-        self._environment["GIT_SSH_COMMAND"] = " ".join(command)
+        self._environment["GIT_SSH_COMMAND"] = shlex.join(command)
 
     def _kept(self, name: str, text: str) -> str:
         path = self._home / name
@@ -114,25 +123,29 @@ class Git:
         """The output of `git` in a folder.
 
         Raises:
-            SourceError: it failed, with its last line; SourceBusy: the server asks to come later.
+            SourceError: it failed, with git's last fatal or error line.
+            SourceBusy: the server asks to come later.
         """
         with self.started(*arguments, folder=folder) as child:
             try:
                 output, errors = child.communicate(timeout=_SECONDS)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                raise SourceError(f"git was not done within {_SECONDS:.0f} seconds") from None
+            except BaseException as failure:  # Ctrl-C too, which is not sent to its group
+                os.killpg(child.pid, signal.SIGKILL)  # its children speak to the server
+                if isinstance(failure, subprocess.TimeoutExpired):
+                    raise SourceError(f"git was not done within {_SECONDS:.0f} seconds") from None
+                raise
         if child.returncode:
             raise _failure(errors.decode(errors="replace"))
         return output
 
     def started(self, *arguments: str, folder: Path) -> subprocess.Popen[bytes]:
-        """`git` at work in a folder; its standard input is a pipe."""
+        """`git` at work in a folder, a process group of its own; its standard input is a pipe."""
         try:
             return subprocess.Popen(  # noqa: S603 - an address is behind --
                 ["git", *arguments],  # noqa: S607
                 cwd=folder, env=self._whole_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                process_group=0,
             )  # fmt: skip
         except FileNotFoundError:
             raise SourceError(f"git is not installed on {socket.gethostname()}") from None
@@ -147,7 +160,10 @@ _TOLD = (
     ("could not read Username", "the repository lets nobody in without a token that may read it"),
     ("Authentication failed", "the repository lets nobody in without a token that may read it"),
     ("Permission denied (publickey", "the repository does not take this key"),
-    ("Host key verification failed", "the machine's key is not the one that host_key has"),
+    (
+        "Host key verification failed",
+        "host_key does not have the machine's key: give what `ssh-keyscan` prints of it",
+    ),
     ("Could not resolve", "there is no such host"),
 )
 

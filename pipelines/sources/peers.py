@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Collection, Iterable
+from itertools import pairwise
 from typing import Any
 
 import httpcore
@@ -26,10 +27,17 @@ def check_peer(address: str, host: str, allow_hosts: Collection[str] | None) -> 
     """
     if allow_hosts is None:
         return
-    named = {name.lower().partition(":")[0] for name in allow_hosts}
+    named = {_without_port(name.lower()) for name in allow_hosts}
     why = refusal_reason(address, host.lower() in named, is_name=literal(host) is None)
     if why:
         raise SourceError(f"the address of {host} is {why}: allow it with HELIX_ALLOW_HOSTS={host}")
+
+
+def _without_port(allowed: str) -> str:
+    """The host of one of HELIX_ALLOW_HOSTS: a name, an address, either with a port behind it."""
+    if allowed.startswith("["):
+        return allowed[1:].partition("]")[0]
+    return allowed if literal(allowed) else allowed.partition(":")[0]
 
 
 def plain_host(host: str) -> str:
@@ -58,6 +66,21 @@ def checked_addresses(host: str, allow_hosts: Collection[str]) -> list[str]:
     for address in addresses:
         check_peer(address, host, allow_hosts)
     return list(dict.fromkeys(addresses))
+
+
+def host_keys(printed: str) -> list[str]:
+    """Kind and key of each line that ssh-keyscan printed, or of what stands alone.
+
+    A host in front is left out: it names its port where that is another than 22.
+
+    Raises:
+        SourceError: there is something, and no key in it.
+    """
+    # every public key of SSH begins so: the length of its kind, which is below 2^18
+    keys = [f"{kind} {key}" for kind, key in pairwise(printed.split()) if key.startswith("AAAA")]
+    if printed.strip() and not keys:
+        raise SourceError("host_key has no key: give what `ssh-keyscan` prints of the machine")
+    return keys
 
 
 class _CheckedBackend(httpcore.SyncBackend):

@@ -24,7 +24,10 @@ def state_of(row: Mapping[str, Any]) -> str:
         return f"{row['waiting']} removals wait for a yes"
     if row["last_error"]:
         return str(row["last_error"])
-    return "paused" if row["state"] == "paused" else "in step" if row["last_run_at"] else "new"
+    state = "paused" if row["state"] == "paused" else "in step" if row["last_run_at"] else "new"
+    if failed := row["failed"]:
+        return f"{state}, but {failed} {'file' if failed == 1 else 'files'} failed"
+    return state
 
 
 def preview_lines(preview: Mapping[str, Any] | None) -> Iterator[str]:

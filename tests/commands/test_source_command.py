@@ -63,6 +63,15 @@ def test_a_folder_is_added_synced_shown_and_removed(
     assert rows(durable_database_url, "SELECT count(*) FROM sources") == [(0,)]
 
 
+def test_files_that_failed_are_told_in_the_list(folder: Path) -> None:
+    (folder / "shared" / "empty.md").write_text("")
+    source("add", "shared")
+    source("sync", "shared")
+    assert "in step, but 1 file failed" in source("list").output
+    source("pause", "shared")
+    assert "paused, but 1 file failed" in source("list").output
+
+
 def test_a_source_is_changed_paused_and_left(folder: Path, durable_database_url: str) -> None:
     source("add", "shared", "--name", "Crates")
     source("sync", "crates")

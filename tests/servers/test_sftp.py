@@ -121,6 +121,16 @@ def test_a_folder_that_is_away_says_nothing_of_its_files(server: SshServer, fold
             source.is_there("one.md")
 
 
+def test_a_machine_is_known_by_what_is_scanned(server: SshServer, folder: Path) -> None:
+    with opened(server, folder, host_key=server.scanned()) as source:
+        assert set(synced(source)) == KEYS
+
+
+def test_what_has_no_key_in_it_is_told(server: SshServer, folder: Path) -> None:
+    with pytest.raises(SourceError, match="no key"), opened(server, folder, host_key="SHA256:nO"):
+        pass
+
+
 def test_a_machine_whose_key_is_another_is_not_spoken_to(server: SshServer, folder: Path) -> None:
     other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode().strip()
     with pytest.raises(SourceError, match="ssh-keyscan"), opened(server, folder, host_key=other):

@@ -48,6 +48,11 @@ class SshServer:
         user = pwd.getpwuid(os.getuid()).pw_name
         return f"sftp://{user}@127.0.0.1:{self.port}{folder}"
 
+    def scanned(self) -> str:
+        """The output of ssh-keyscan for this server."""
+        asked = ["ssh-keyscan", "-p", str(self.port), "127.0.0.1"]
+        return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+
     def stop(self) -> None:
         """End the server, and every connection with it."""
         own = psutil.Process(self.process.pid)

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
@@ -252,6 +253,27 @@ def test_hooks_and_configuration_of_others_do_not_run(made: Made, tmp_path: Path
     with pytest.raises(SourceError):
         opened("ssh://git@127.0.0.1:1/x.git")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_server_that_does_not_answer_leaves_nothing_at_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipelines.sources.git_command._SECONDS", 0.7)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        with pytest.raises(SourceError, match="not done within"):
+            opened(address)
+        assert not [each for each in psutil.process_iter(["cmdline"]) if _speaks(each, address)]
+
+
+def _speaks(process: psutil.Process, address: str) -> bool:
+    return address in (process.info["cmdline"] or []) and process.status() != psutil.STATUS_ZOMBIE
+
+
+def test_an_address_of_ipv6_is_connected_to() -> None:
+    with pytest.raises(SourceError, match="connect") as caught:
+        opened("http://[::1]:1/x.git", allow_hosts=["::1"])
+    assert "RESOLVE" not in str(caught.value)
 
 
 def test_a_server_that_is_busy_is_asked_later() -> None:
