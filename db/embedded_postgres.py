@@ -50,7 +50,8 @@ SPAWN_ATTEMPTS = 3
 
 INHERITED = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "XDG_RUNTIME_DIR")
 """The variables that a supervisor, and so Postgres, inherits from the client that starts it: no API
-key, and no PGOPTIONS, which is about the client's other databases."""
+key, and no PGOPTIONS, which is about the client's other databases. PYTHONPATH is set beside them.
+"""
 
 
 class Layout:
@@ -190,7 +191,7 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
             "the embedded Postgres needs Linux or macOS: set DATABASE_URL to postgresql://…"
         )
     deadline = time.monotonic() + timeout
-    directory = directory.expanduser().resolve()
+    directory = _resolved(directory)
     layout = Layout(directory)
     with _guard:
         try:
@@ -213,6 +214,13 @@ def acquire(directory: Path, *, timeout: float = START_SECONDS) -> EmbeddedPostg
                 " set DATABASE_URL=embedded:<dir> to a directory you may write to"
             ) from None
         return EmbeddedPostgres(directory, socket_directory)
+
+
+def _resolved(directory: Path) -> Path:
+    try:
+        return directory.expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # links in a circle: RuntimeError until Python 3.13
+        raise DatabaseError(f"the directory {directory} cannot be used: {error}") from None
 
 
 def make_folder(directory: Path) -> None:

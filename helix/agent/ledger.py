@@ -46,8 +46,7 @@ class Ledger:
     def __init__(self, max_sources: int = MAX_SOURCES) -> None:
         self.entries: list[Entry] = []
         self.calculations: list[Calculation] = []
-        self.left_out = 0
-        """The number of passages found when there was no room for them."""
+        self._left_out = set[int]()
         self._numbers: dict[int, int] = {}
         self._max_sources = max_sources
         self._tokens_left = MAX_TOKENS
@@ -62,7 +61,7 @@ class Ledger:
         (source,) = sources_of([hit])
         full = len(self.entries) >= self._max_sources
         if full or (self.entries and source.tokens > self._tokens_left):
-            self.left_out += 1
+            self._left_out.add(hit.chunk_id)
             return None
         self._tokens_left -= source.tokens
         number = len(self.entries) + 1
@@ -76,6 +75,11 @@ class Ledger:
             if entry.hit.tool == result:
                 return entry.number
         return self.add(tool_hit(result, len(self.results) + 1), call)
+
+    @property
+    def left_out(self) -> int:
+        """The number of passages that were found when there was no room for them."""
+        return len(self._left_out - self._numbers.keys())
 
     @property
     def results(self) -> list[Entry]:

@@ -50,7 +50,7 @@ class ToolContext:
 
     Args:
         question: the question as it is understood in its conversation.
-        written: the words that the user wrote in this turn, and no others. Permissions and
+        user_text: the words that the user wrote in this turn, and no others. Permissions and
             addresses are read from here, never from documents, results or earlier turns.
         scope: the asker's tenant, and the documents that may be answered from.
         retriever: searches; every search takes ``scope``.

@@ -14,6 +14,7 @@ from helix.domain.source_place import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.evidence.units import Passage as ReadPassage
 from helix.evidence.units import units_of
+from helix.evidence.vectors import word_vectors
 from helix.language.paraphrases import meanings
 from helix.language.sentences import Span, sentence_spans
 from helix.language.text_cache import MEBIBYTE, text_cache
@@ -107,18 +108,20 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _mentioned(question: AskedQuestion, hits: Sequence[Hit]) -> tuple[str, int]:
-    """The word of the question that tells most, as it is written there, and who has it.
+    """The word of the question that tells most, as it is written there, and how many have it.
 
-    A name before any other; of two the rarer that any passage has.
+    A name before any other; of two the one that weighs more in the table of word vectors.
     """
     texts = [frozenset(meanings(hit.content)) | frozenset(meanings(hit.title)) for hit in hits]
+    words = _WORD.findall(question.text)
+    _, weights = word_vectors().embed_and_weigh(words)
     counted = [
-        (not set(found) <= question.named, count, word)
-        for word in _WORD.findall(question.text)
+        (set(found) <= question.named, float(weight), count, word)
+        for word, weight in zip(words, weights, strict=True)
         if (found := meanings(word)) and set(found) <= set(question.subject)
         if (count := sum(text.issuperset(found) for text in texts))
     ]
-    _, count, word = min(counted, key=lambda one: one[:2], default=(False, 0, ""))
+    *_, count, word = max(counted, key=lambda one: one[:2], default=(False, 0.0, 0, ""))
     return word.removesuffix("'s").removesuffix("’s"), count
 
 

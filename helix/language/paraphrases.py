@@ -56,7 +56,7 @@ def rephrasings(text: str) -> list[str]:
     if not found:
         return []
     said = found[0].lower()
-    others = (phrase for phrase in _REPHRASED[said] if phrase != said)
+    others = (phrase for phrase in _REPHRASED.get(said, ()) if phrase != said)
     return [f"{text[: found.start()]}{other}{text[found.end() :]}" for other in others]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from helix.library.access import Connected, Library, Row
 from helix.storage.statements import signing_keys as sql
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from pydantic import SecretStr
 
 ALGORITHM = "Ed25519"
@@ -28,13 +30,16 @@ class SigningKey:
 
     private: str = field(repr=False)
 
+    @cached_property
+    def _key(self) -> Ed25519PrivateKey:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.private))
+
     @property
     def public(self) -> bytes:
         """The public key's 32 bytes."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.private))
-        return key.public_key().public_bytes_raw()
+        return self._key.public_key().public_bytes_raw()
 
     @property
     def key_id(self) -> str:
@@ -43,14 +48,11 @@ class SigningKey:
 
     def signature(self, message: bytes) -> Row:
         """The signature of ``message`` with all that it is verified by; bytes are hex."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-        key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.private))
         return {
             "algorithm": ALGORITHM,
             "key_id": self.key_id,
             "public_key": self.public.hex(),
-            "value": key.sign(message).hex(),
+            "value": self._key.sign(message).hex(),
         }
 
 

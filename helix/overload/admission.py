@@ -21,8 +21,8 @@ from helix.overload.limits import Asker
 WAIT_SECONDS = 10.0
 """Longest that a question waits for its turn."""
 RETRY_SECONDS = 2
-_MOST_PER_NEW = 8
-"""So many places are there for each further one, of a tenant that has no answer under way."""
+_PLACES_PER_FURTHER = 8
+"""Ordinary places for each further one, which only a tenant with no answer under way may take."""
 _T = TypeVar("_T")
 
 
@@ -90,7 +90,7 @@ class Admission:
         if self._under_way < self._most:
             return not self._queue
         is_new = not self._answering[tenant] and not self._queue.of(tenant)
-        return is_new and self._under_way < self._most + self._most // _MOST_PER_NEW
+        return is_new and self._under_way < self._most + self._most // _PLACES_PER_FURTHER
 
     async def _wait(self, tenant: str) -> None:
         """Wait for a place, where there is room to wait or another makes room."""

@@ -65,7 +65,9 @@ class FairQueue:
     def push_out(self, error: Exception) -> None:
         """Raise ``error`` in the one that came last, of the tenant that has most."""
         tenant, queue = max(self._queues.items(), key=lambda item: len(item[1]))
-        queue.pop().set_exception(error)
+        waiter = queue.pop()
+        if not waiter.done():  # one that has just given up makes room too
+            waiter.set_exception(error)
         if not queue:
             del self._queues[tenant]
 

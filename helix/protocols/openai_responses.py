@@ -18,7 +18,6 @@ from helix.protocols.openai_text import (
     ResponseOptions,
     ResponseText,
     Sources,
-    error_json,
     helix_extension,
     link_lists,
     parts_of,
@@ -31,13 +30,8 @@ _DELTA = (
     b'data: {"type":"response.output_text.delta","sequence_number":%d,"item_id":%b,'
     b'"output_index":0,"content_index":0,"delta":%b,"logprobs":[]}\n\n'
 )
-"""The event that there are a hundred of in an answer, all but what differs encoded already."""
+"""The most frequent event, about a hundred in an answer: what all have in common is encoded."""
 _PLACE = {"output_index": 0, "content_index": 0}
-
-
-def response(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
-    """The whole answer that ``text`` is of, made from ``sources``."""
-    return _completed(options, text, sources)
 
 
 def whole_events(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> bytes:
@@ -116,19 +110,19 @@ def _ending(
     yield frames("response.content_part.done", **place, part=part)
     item = _item(options, "completed", [part])
     yield frames("response.output_item.done", output_index=0, item=item)
-    yield frames("response.completed", response=_completed(options, text, sources))
+    yield frames("response.completed", response=response(options, text, sources))
 
 
 def _failing(options: ResponseOptions, frames: _Frames, message: str) -> Iterator[bytes]:
-    error = error_json(message, 502)["error"]
-    yield frames("error", code=error["type"], message=message, param=None)
+    yield frames("error", code="server_error", message=message, param=None)
     failed = _object(options, "failed", []) | {
         "error": {"code": "server_error", "message": message}
     }
     yield frames("response.failed", response=failed)
 
 
-def _completed(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
+def response(options: ResponseOptions, text: ResponseText, sources: Sequence[Source]) -> Json:
+    """The whole answer that ``text`` is of, made from ``sources``."""
     part = _part(text, _annotations(text, options))
     response_object = _object(options, "completed", [_item(options, "completed", [part])])
     prompt, completion_tokens = token_counts(sources, text)

@@ -141,7 +141,7 @@ async def parts_of(
 ) -> AsyncGenerator[Part, None]:
     """The answer of ``events``, part by part.
 
-    The last part is Failed or the ToldText; a stream without either is truncated.
+    The last part is Failed or the ResponseText; a stream without either is truncated.
     """
     text, pieces, citations = StreamedText(options, sources), list[str](), list[Json]()
     async with aclosing(events):
@@ -230,7 +230,7 @@ def link_lists(text: ResponseText, base: str) -> Json:
 
 
 def helix_extension(text: ResponseText) -> Json:
-    """The value of the key ``helix``: the JSON of POST /v1/query without NOT_TOLD."""
+    """The value of the key ``helix``: the JSON of POST /v1/query without OMITTED_KEYS."""
     return {key: value for key, value in text.answer.items() if key not in OMITTED_KEYS}
 
 

@@ -163,8 +163,10 @@ def _in_turn(
     free = max([*places.values(), *moves.values()], default=0) + 2**24
     at = {place: who for who, place in places.items()}
     waiting = dict(moves)
-    while waiting:
-        line = [next(iter(waiting))]
+    for first in moves:
+        if first not in waiting:  # it has moved up in another's line
+            continue
+        line = [first]
         in_line = set(line)
         while (ahead := at.get(waiting[line[-1]])) in waiting and ahead not in in_line:
             assert ahead is not None

@@ -85,6 +85,14 @@ def test_a_paraphrase_gets_the_sentence_that_says_it() -> None:
     assert next(quote for _, quote in spans).startswith("Up to five unused days")
 
 
+@pytest.mark.parametrize("marks", ["{}", "({})", "**{}**", "(**{}**)", "`{}`", "*{}*"])
+def test_a_negative_number_is_one_in_markdown_too(marks: str) -> None:
+    read = source(1, f"Set the preset of the encoder to the level {marks.format('-6')}.")
+    for said in (marks.format("-6"), "-6"):
+        assert problems(f"Set the preset of the encoder to the level {said}. [1]", read) == [None]
+    assert problems("Set the preset of the encoder to the level 6. [1]", read) == ["number"]
+
+
 def test_a_span_may_be_of_two_sentences() -> None:
     answer = "Refunds within 30 days need an unused item in its original packaging [1]."
     ((n, quote),) = quotes(answer)[0]

@@ -37,6 +37,10 @@ def test_the_reason_says_what_is_known() -> None:
     assert reason_text("Are chairs heavy, Norway?", retrieval(TEXTS[2]), "model_refused") == (
         "1 passage mentions chairs; it was not judged to answer."
     )
+    several = retrieval("Presets of the compressor: none is set.", "A preset is a level.")
+    assert reason_text("Which preset is taken if none is given?", several, "model_refused") == (
+        "2 passages mention preset; none was judged to answer."
+    )
     assert reason_text("Norway?", found, "below_gate") == (
         "3 passages came closest; none is near enough to the question."
     )

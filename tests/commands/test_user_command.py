@@ -63,6 +63,7 @@ def test_a_password_comes_from_a_pipe(values: dict[str, str]) -> None:
         assert person_of_password(connection, "ada@example.com", "long enough")
         assert person_of_password(connection, "ada@example.com", "long enough ") is None
         assert person_of_password(connection, "eve@example.com", "long enough") is None
+        assert person_of_password(connection, "a\x00da@example.com", "long enough") is None
         ((stored,),) = connection.execute("SELECT password_hash FROM people").fetchall()
     assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 

@@ -51,6 +51,9 @@ def test_a_directory_that_cannot_be_used_is_named(fresh: Path, tmp_path: Path) -
         acquire(tmp_path / "file")
     with pytest.raises(DatabaseError, match=r"Not a directory.* to a directory you may write to"):
         acquire(tmp_path / "file" / "below")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    with pytest.raises(DatabaseError, match="circle cannot be used"):
+        acquire(tmp_path / "circle")
     closed = Path("/proc/helix")  # where not even root may write
     if os.geteuid() != 0:
         closed = tmp_path / "closed"

@@ -111,6 +111,11 @@ async def test_each_tool_brings_passages_of_the_scope_with_their_places(settings
         assert any("27,915" in hit.content for hit in rows.passages)
         dear = await _call(context, "query_table", where="Monthly price > 40", document_id=plans)
         assert "Forest" in _text(dear) and "Sprout" not in _text(dear)
+        for where, fits in (("Plan != Forest", False), ("Plan == Forest", True)):
+            listed = _text(await _call(context, "query_table", where=where, document_id=plans))
+            assert ("Forest" in listed, "Sprout" in listed) == (found, not found)
+        with pytest.raises(ToolFailure, match="names no column"):
+            await _call(context, "query_table", where="% > 40", document_id=plans)
 
         now = _text(await _call(context, "current_time"))
         assert "Monday" in now and "2026-03-02" in now

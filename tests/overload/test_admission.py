@@ -77,6 +77,17 @@ async def test_the_latest_of_a_greedy_tenant_gives_way() -> None:
     assert Counter(work.begun) == {"greedy": 3, "small": 1}
 
 
+async def test_one_that_has_just_left_gives_way_too() -> None:
+    work = Work(Admission(most=1, waiting=3))
+    tasks = await _begin(work, *["greedy"] * 4)
+    tasks[3].cancel()
+    tasks += await _begin(work, "small")
+    work.end.set()
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(each).__name__ for each in ended if each] == ["CancelledError"]
+    assert Counter(work.begun) == {"greedy": 3, "small": 1}
+
+
 async def test_no_question_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WAIT_SECONDS", 0.02)
     work = Work(Admission(most=1, waiting=3))
@@ -126,7 +137,7 @@ async def test_a_tenant_without_an_answer_under_way_waits_for_none_of_anothers()
 async def test_clients_that_leave_at_any_moment_lose_no_place(
     seed: int, per_new: int, most_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MOST_PER_NEW", per_new)
+    monkeypatch.setattr(module, "_PLACES_PER_FURTHER", per_new)
     chance = random.Random(seed)
     admission, answer = Admission(most=3, waiting=20), ShortWork(chance)
 

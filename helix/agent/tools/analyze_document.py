@@ -54,7 +54,7 @@ async def analyze(arguments: AnalyzeArguments, context: ToolContext) -> ToolOutp
     text = row["text"][:_MOST_CHARACTERS]
     facts, entities = list(_facts(row)), list(_entities(text))
     topics = list(_topics(row, text))
-    scope = narrowed(context, [arguments.document_id])
+    scope = narrowed(context, arguments.document_id)
     leads = await passages(context, section_leads(scope, arguments.document_id, _MOST_LEADS))
     ranges = [(arguments.document_id, one.start, one.end) for one in (*facts, *entities[:3])]
     evidence = await passages_holding(context, ranges)

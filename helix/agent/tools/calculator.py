@@ -95,10 +95,15 @@ def _places(
     if in_order:
         rest = iter(arguments)
         return [None if number in constants else next(rest) for number in numbers]
-    return [
-        next((one for one in arguments if _value(one.number) == number.value), None)
-        for number in numbers
-    ]
+    unused, places = list(arguments), list[OperandArgument | None]()
+    for number in numbers:
+        fitting = [one for one in arguments if _value(one.number) == number.value]
+        # of two with one value the second number has the second; one argument may serve twice
+        place = next((one for one in fitting if one in unused), next(iter(fitting), None))
+        if place in unused:
+            unused.remove(place)
+        places.append(place)
+    return places
 
 
 def _operand_of(

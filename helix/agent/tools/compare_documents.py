@@ -28,7 +28,7 @@ async def compare(arguments: CompareArguments, context: ToolContext) -> ToolOutp
     rows = await asyncio.gather(*(find_document(context, one) for one in ids))
     retrievals = await asyncio.gather(
         *(
-            context.retriever.search(arguments.question, narrowed(context, [one]), _EACH)
+            context.retriever.search(arguments.question, narrowed(context, one), _EACH)
             for one in ids
         )
     )

@@ -15,17 +15,16 @@ from helix.storage.search_scope import hit_of
 Row = dict[str, Any]
 
 
-def narrowed(context: ToolContext, document_ids: Sequence[int]) -> Scope:
-    """The asker's scope, restricted to these documents; no argument of a tool ever widens it.
+def narrowed(context: ToolContext, document_id: int) -> Scope:
+    """The asker's scope, restricted to one document; no argument of a tool ever widens it.
 
     Raises:
-        ToolFailure: a document is not in the scope's own list.
+        ToolFailure: the document is not in the scope's own list.
     """
     allowed_ids = context.scope.document_ids
-    for document_id in document_ids:
-        if allowed_ids is not None and document_id not in allowed_ids:
-            raise no_document(document_id)
-    return replace(context.scope, document_ids=tuple(document_ids))
+    if allowed_ids is not None and document_id not in allowed_ids:
+        raise no_document(document_id)
+    return replace(context.scope, document_ids=(document_id,))
 
 
 def no_document(document_id: int) -> ToolFailure:
@@ -45,7 +44,7 @@ async def find_document(context: ToolContext, document_id: int) -> Row:
     Raises:
         ToolFailure: there is none of this id.
     """
-    rows = await fetch(context, document_of(narrowed(context, [document_id]), document_id))
+    rows = await fetch(context, document_of(narrowed(context, document_id), document_id))
     if not rows:
         raise no_document(document_id)
     return rows[0]

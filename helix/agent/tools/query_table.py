@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -24,10 +25,10 @@ _MOST_ROWS = 24
 _MOST_PASSAGES = 6
 _ENOUGH = 0.6
 """The least share of the asked words that a row's or column's name has."""
-_CONDITION = re.compile(r"(?P<column>\S(?:.*?\S)??)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
-_SIGNS = {
-    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt,
-    ">": operator.gt,
+_CONDITION = re.compile(r"(?P<column>\S(?:.*?\S)??)\s*(?P<sign><=|>=|!=|==?|<|>)\s*(?P<value>.+)")
+_SIGNS: dict[str, Callable[..., bool]] = {
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "==": operator.eq,
+    "<": operator.lt, ">": operator.gt,
 }  # fmt: skip
 _GENERIC = word_lists("tables")["generic"]
 
@@ -67,16 +68,14 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
     """The rows that fit best, a line each, and the passages that hold their cells."""
     scope = context.scope
     if arguments.document_id is not None:
-        scope = narrowed(context, [arguments.document_id])
+        scope = narrowed(context, arguments.document_id)
     cited_documents = list(dict.fromkeys(entry.hit.document_id for entry in context.ledger.entries))
     documents = (
         [arguments.document_id] if arguments.document_id is not None else cited_documents or None
     )
     tables = await fetch(context, tables_of(scope, documents, _MOST_TABLES, _MOST_CELLS))
     condition = _condition(arguments.where)
-    lines = [line for table in tables for line in _lines(table, arguments, condition) if line.cells]
-    lines.sort(key=lambda line: -line.score)
-    lines = [line for line in lines if line.score >= lines[0].score * _ENOUGH][:_MOST_ROWS]
+    lines = await asyncio.to_thread(_best_lines, tables, arguments, condition)
     if not lines:
         return ToolOutput(("No table has such a row and column.",))
     places = [
@@ -84,6 +83,15 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
     ]
     passages = await passages_holding(context, places)
     return ToolOutput((_rendered(lines), *passages[:_MOST_PASSAGES]))
+
+
+def _best_lines(
+    tables: Sequence[Row], arguments: TableArguments, condition: re.Match[str] | None
+) -> list[_Line]:
+    """The rows that fit best, best first: up to two seconds of work in 400 large tables."""
+    lines = [line for table in tables for line in _lines(table, arguments, condition) if line.cells]
+    lines.sort(key=lambda line: -line.score)
+    return [line for line in lines if line.score >= lines[0].score * _ENOUGH][:_MOST_ROWS]
 
 
 def _lines(
@@ -141,26 +149,34 @@ def _condition(where: str) -> re.Match[str] | None:
     match = _CONDITION.fullmatch(where.strip())
     if match is None:
         raise ToolFailure("The condition is not understood: write a column, a sign and a value.")
+    if not meanings(match["column"]):
+        raise ToolFailure("The condition names no column: write its name in front of the sign.")
     return match
 
 
 def _holds(condition: re.Match[str], name: str, cells: Sequence[_Cell]) -> bool:
-    """True if a cell of a column with that name, or the row's name, meets the condition."""
+    """True if a cell of a column with that name meets the condition, or the row's name does where
+    no column has that name.
+    """
     column, expected = frozenset(meanings(condition["column"])), condition["value"].strip()
     compare = _SIGNS[condition["sign"]]
-    number = amount(expected)
+    number, is_of_cell = amount(expected), False
     for cell in cells:
         if not column <= frozenset(meanings(cell.column)):
             continue
-        value = amount(cell.value)
+        is_of_cell, value = True, amount(cell.value)
         if number and value:
             if compare(Decimal(value.digits), Decimal(number.digits)):
                 return True
-        elif condition["sign"] in ("=", "!="):
-            same = cell.value.casefold() == expected.casefold()
-            if compare(same, True):
-                return True
-    return condition["sign"] == "=" and name.casefold() == expected.casefold()
+        elif _compares_texts(compare, cell.value, expected):
+            return True
+    is_of_row = compare is operator.eq or not is_of_cell
+    return is_of_row and _compares_texts(compare, name, expected)
+
+
+def _compares_texts(compare: Callable[[str, str], bool], text: str, other: str) -> bool:
+    """True if the texts are the same, or are not; of texts that is all that is compared."""
+    return compare in (operator.eq, operator.ne) and compare(text.casefold(), other.casefold())
 
 
 def _rendered(lines: Sequence[_Line]) -> str:

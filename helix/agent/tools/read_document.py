@@ -33,7 +33,7 @@ async def read(arguments: ReadArguments, context: ToolContext) -> ToolOutput:
     """The passages of the part, in the order of the document, twelve at most."""
     row = await find_document(context, arguments.document_id)
     part = arguments.model_dump(include={"page", "heading", "start", "end"})
-    scope = narrowed(context, [arguments.document_id])
+    scope = narrowed(context, arguments.document_id)
     passages_found = await passages(
         context, passages_of(scope, arguments.document_id, _MOST + 1, **part)
     )

@@ -21,7 +21,7 @@ async def search(arguments: SearchArguments, context: ToolContext) -> ToolOutput
     """The seven best passages; a search below the gate says so, for the answer's gate to decide."""
     scope = context.scope
     if arguments.document_id is not None:
-        scope = narrowed(context, [arguments.document_id])
+        scope = narrowed(context, arguments.document_id)
     follow_up = context.search_of(arguments.query)
     retrieval = await context.retriever.search(arguments.query, scope, TOP_K, follow_up=follow_up)
     if not retrieval.hits:

@@ -52,7 +52,7 @@ _AFTER = re.compile(
     r"(%|‰|per cent|°\s?[CF]?|€|\$|£|¥|[^\W\d_]+)"
 )
 _BEFORE = re.compile(r"(?:([$€£¥])|\b(USD|EUR|GBP|CHF))[ \u00a0]?\Z", re.IGNORECASE)
-_MINUS = re.compile(r"(?:^|[\s($€£])[-−–][$€£]?\Z")
+_MINUS = re.compile(r"(?:^|[\s($€£*`])[-−–][$€£]?\Z")  # behind Markdown's emphasis too
 BOUND = re.compile(
     rf"\b(?:(?P<upper>{expression('numbers', 'upper')})"
     rf"|(?P<lower>{expression('numbers', 'lower')}))(?: (?:the|dem|den))?\s+\W?\Z",

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from helix.errors import BadRequest
+from helix.library.people.persons import as_stored
 from helix.storage.statements import people as sql
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def person_of_password(connection: Connected, email: str, password: str) -> int 
     """
     from argon2.exceptions import Argon2Error
 
-    row = connection.execute(sql.HASH_OF, (email.strip().lower(),)).fetchone()
+    row = connection.execute(sql.HASH_OF, (as_stored(email),)).fetchone()
     person_id, stored = row or (None, None)
     try:
         _hasher().verify(stored or _nobodys(_hasher()), password[: LONGEST + 1])

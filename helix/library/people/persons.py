@@ -86,10 +86,18 @@ def checked_name(text: str) -> str:
     return check_name("name", text, _LONGEST_NAME)
 
 
+def as_stored(email: str) -> str:
+    """An address that somebody typed, as accounts have theirs.
+
+    A NUL, which Postgres takes in no text, becomes a blank, which no account's address has.
+    """
+    return email.strip().lower().replace("\x00", " ")
+
+
 def find_person(connection: Connected, email: str) -> Person | None:
     """The account of this address, if there is one."""
     with connection.cursor(row_factory=class_row(Person)) as cursor:
-        return cursor.execute(sql.OF_EMAIL, (email.strip().lower(),)).fetchone()
+        return cursor.execute(sql.OF_EMAIL, (as_stored(email),)).fetchone()
 
 
 def any_person(connection: Connected) -> bool:
@@ -110,10 +118,6 @@ def set_name(connection: Connected, person_id: int, name: str) -> None:
     connection.execute(sql.SET_NAME, (checked_name(name), person_id))
 
 
-def set_enabled(connection: Connected, person_id: int, enabled: bool) -> bool:
-    """Let the account open nothing any more, sessions and tokens included, or all that it did.
-
-    False: there is none of this id, or it is disabled already.
-    """
-    statement = sql.ENABLE if enabled else sql.DISABLE
-    return connection.execute(statement, (person_id,)).rowcount == 1
+def set_enabled(connection: Connected, person_id: int, enabled: bool) -> None:
+    """Let the account open nothing any more, sessions and tokens included, or all that it did."""
+    connection.execute(sql.ENABLE if enabled else sql.DISABLE, (person_id,))

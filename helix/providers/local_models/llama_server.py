@@ -22,7 +22,8 @@ _WARNINGS = 2
 _PROMPT_CACHE_MB = 256
 """Of earlier prompts; llama.cpp's own default is 8 GB."""
 _BATCH_TOKENS = 256
-"""Of a prompt, read at once: only in between are a client that left and other questions seen."""
+"""Tokens of a prompt that are read at once. Between two batches the server sees that a client left,
+and takes other questions."""
 _PING_SECONDS = 5
 """Between signs of life while a question waits for a slot or its prompt is read."""
 SPINS = "300"
@@ -41,7 +42,9 @@ def end_with(parent: int) -> None:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Let this process have so many ``megabytes`` beside mapped files, 0: any number."""
+    """Let this process have so many ``megabytes`` beside mapped files, 0: any number, and be killed
+    before the database where memory runs out.
+    """
     if megabytes:
         import resource
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from helix.storage.statements import compose
 
-# By the index of the kind. An EXISTS beside each document is looked up for all of them: of 20,000
-# documents a hundredth was found in 330 ms so, and in 0.9 ms by this.
+# Looked up once, by the index of the kind. An EXISTS is evaluated for every document: to find a
+# hundredth of 20,000 took 330 ms so, and takes 0.9 ms by this.
 _AMONG = """id IN (
     {all} SELECT document_id FROM document_values v WHERE v.tenant_id = %(tenant)s
     AND v.key = %(metadata_{n}_key)s AND ({fits}))"""

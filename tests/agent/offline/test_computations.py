@@ -67,6 +67,22 @@ async def _computed(question: str) -> str | None:
     return made.said
 
 
+async def test_two_numbers_of_one_value_have_each_its_place() -> None:
+    ledger, nothing = Ledger(), cast(Any, None)
+    rows = "Notes\nLamps | 2019: 5 | 2018: 3\nBells | 2019: 5 | 2018: 1"
+    ledger.add(_hit(1, rows), 1)
+    context = ToolContext("", "", Scope(), nothing, nothing, ledger, nothing)
+    places = [("3", "Lamps", "2018"), ("5", "Lamps", "2019"), ("5", "Bells", "2019")]
+    operands = [{"number": n, "row": row, "column": column} for n, row, column in places]
+    arguments = CalculatorArguments.model_validate(
+        {"expression": "(5 - 3) / 5", "operands": operands}
+    )
+    (made,) = (await calculator(arguments, context)).calculations
+    starts = [one.start for one in made.operands if one]
+    lamps, bells = rows.index("5"), rows.rindex("5")
+    assert [start - 10_000 for start in starts] == [lamps, rows.index("3"), bells]
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [
