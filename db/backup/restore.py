@@ -89,8 +89,9 @@ def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> 
         )
     if not replace and (filled := tables_with_rows(connection, names)):
         raise DatabaseError(
-            f"the database at {place} is not empty (it has rows in {_table_list(filled)}): give"
+            f"the database at {place} is not empty (it has {_table_list(connection, filled)}): give"
             " DATABASE_URL an empty one, or restore with --replace, which deletes what is there"
+            " (`helix backup FILE` saves it first)"
         )
     drop_everything(connection, names)
 
@@ -107,11 +108,17 @@ def _other_connections(connection: psycopg.Connection) -> int:
         connection.execute("SELECT pg_stat_clear_snapshot()")  # else it stays as first seen
 
 
-def _table_list(tables: list[str]) -> str:
-    """The tables that say most first, and not all of them."""
+def _table_list(connection: psycopg.Connection, tables: list[str]) -> str:
+    """The tables that say most first, with their rows, and not all of them."""
     known = sorted(tables, key=lambda table: table not in ("documents", "answers", "api_keys"))
     more = f" and {len(tables) - 3} more tables" if len(tables) > 3 else ""
-    return ", ".join(known[:3]) + more
+    return ", ".join(_rows_of(connection, table) for table in known[:3]) + more
+
+
+def _rows_of(connection: psycopg.Connection, table: str) -> str:
+    query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
+    row = connection.execute(query).fetchone()
+    return f"{table} {row[0] if row else 0:,}"
 
 
 def _make_schema(

@@ -103,7 +103,9 @@ def ask(
 
 
 def _check_writable(path: Path) -> None:
-    """Return where a file can be written there; raises BadRequest, before anything is asked."""
+    """Return where a Word file can be written; raises BadRequest, before anything is asked."""
+    if path.suffix.lower() != ".docx":
+        raise BadRequest(f"{path.name} does not end in .docx")
     try:
         is_new = not os.path.lexists(path)
         with path.open("ab"):

@@ -113,7 +113,10 @@ def _list_known() -> None:
     from helix.storage.statements import removals
 
     with configured_database() as (_, url), psycopg.connect(url) as connection:
-        for name, made_at, expires_at in connection.execute(removals.ALL_BACKUPS).fetchall():
+        known = connection.execute(removals.ALL_BACKUPS).fetchall()
+        if not known:
+            typer.echo("no backup is known here; `helix backup FILE` makes one", err=True)
+        for name, made_at, expires_at in known:
             until = f"until {expires_at:%Y-%m-%d}" if expires_at else "no end told"
             typer.echo(f"{made_at:%Y-%m-%d %H:%M}  {until}  {name}")
 

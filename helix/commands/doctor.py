@@ -61,7 +61,7 @@ class Check:
 
 def doctor() -> None:
     """Check settings, key, database, extension, schema and embedder; say how to mend each."""
-    configure_logging("warning")
+    configure_logging("error")  # what a warning would say is among the findings
     raise typer.Exit(asyncio.run(_report()))
 
 
@@ -209,7 +209,13 @@ def _sources() -> list[Check]:
         sources = setting_sources()
     except DatabaseError:  # the check of the settings reports it
         return []
-    checks = [Check(f"from {each.place}", not each.unknown, each.summary()) for each in sources]
+    checks = [
+        Check(
+            f"from {each.place}", not (each.unknown or each.unread), each.summary(),
+            warns=bool(each.slips),
+        )
+        for each in sources
+    ]  # fmt: skip
     if missing := missing_files():
         checks.append(Check("no settings file", True, " and ".join(map(str, missing))))
     return checks

@@ -15,6 +15,7 @@ from helix.commands.lazy_commands import ListByDefault
 from helix.commands.service.address import ServerOption
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import library_service
+from helix.commands.unmet_conditions import unmet_condition
 from helix.domain.conditions import written_conditions
 from helix.domain.metadata import assignments, checked_key, shown
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
@@ -83,14 +84,19 @@ def list_(
         where=written_conditions(where or ()),
     )  # fmt: skip
     first = Page(min(limit, _PAGE), None, checked_sort(sort), order)
-    listing = _run(lambda library: _pages(library, filters, first, limit), server, tenant)
+
+    async def listed(library: LibraryService) -> tuple[Row, str]:
+        pages = await _pages(library, filters, first, limit)
+        return pages, "" if pages["documents"] else await unmet_condition(library, filters.where)
+
+    listing, unmet = _run(listed, server, tenant)
     if as_json:
         typer.echo(json.dumps(listing, ensure_ascii=False, indent=2))
         return
     if not listing["documents"]:
-        typer.echo(_nothing_found(filters, tenant), err=True)
+        typer.echo(unmet or _nothing_found(filters, tenant), err=True)
         return
-    _print_documents(listing["documents"], verbose=verbose)
+    (_print_in_full if verbose else _print_documents)(listing["documents"])
     if (remaining := listing["total"] - len(listing["documents"])) > 0:
         typer.echo(f"… and {remaining:,} more: --limit {listing['total']} shows all", err=True)
 
@@ -228,10 +234,8 @@ def _nothing_found(filters: DocumentFilter, tenant: str) -> str:
     return f"nothing is ingested yet: `helix ingest{whose} PATH` brings files in"
 
 
-def _print_documents(rows: list[Row], *, verbose: bool) -> None:
+def _print_documents(rows: list[Row]) -> None:
     columns = ["title", "file", "kind", "added"]
-    if verbose:
-        columns = ["number", "title", "path", "kind", "added", "pages", "chunks", "size"]
     if any(row["tags"] for row in rows):
         columns.append("labels")
     if any(row["metadata"] for row in rows):
@@ -241,14 +245,21 @@ def _print_documents(rows: list[Row], *, verbose: bool) -> None:
     print_table(columns, ([_cell(row, column) for column in columns] for row in rows))
 
 
+def _print_in_full(rows: list[Row]) -> None:
+    """Print some lines for each document: a table of its path and numbers fits no terminal."""
+    columns = ["kind", "added", "pages", "chunks", "size", "labels", "metadata"]
+    for row in rows:
+        named = columns if row["status"] == "ready" else [*columns, "state"]
+        cells = {column: _cell(row, column) for column in named}
+        facts = ", ".join(f"{column} {cell}" for column, cell in cells.items() if cell)
+        typer.echo(f"number {row['id']}  {one_line(row['title'])}")
+        typer.echo(f"    {one_line(row['source_uri'])}\n    {one_line(facts)}")
+
+
 def _cell(row: Row, column: str) -> object:
     match column:
-        case "number":
-            return row["id"]
         case "title":
             return row["title"]
-        case "path":
-            return row["source_uri"]
         case "file":
             return _file_name(row)
         case "kind":

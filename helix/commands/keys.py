@@ -11,6 +11,7 @@ import typer
 from helix.commands.console import LARGEST_ID, in_database, print_table
 from helix.commands.periods import span_or_never
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
+from helix.errors import BadRequest, NotFound
 from helix.library.audit import NOBODY, record_command
 from helix.library.keys import (
     KEY_SCOPES,
@@ -35,9 +36,7 @@ keys = typer.Typer(
 
 _SCOPES = f"What it may do, with commas: some of {', '.join(KEY_SCOPES)}."
 _EXPIRES = "After how long it opens nothing any more, such as 90d or 12h; or never."
-KeyId = Annotated[
-    int, typer.Argument(min=1, max=LARGEST_ID, metavar="ID", help="As `helix keys list` has it.")
-]
+Named = Annotated[str, typer.Argument(metavar="KEY", help="Its number, or its name.")]
 
 
 @keys.command()
@@ -83,7 +82,7 @@ def list_(
 
 @keys.command("set")
 def set_(
-    key_id: KeyId,
+    key: Named,
     scopes: Annotated[str | None, typer.Option(help=_SCOPES)] = None,
     expires: Annotated[str | None, typer.Option(help=_EXPIRES)] = None,
 ) -> None:
@@ -93,20 +92,18 @@ def set_(
     key_scopes = None if scopes is None else _names(scopes)
     life = span_or_never(expires) if expires is not None else None
 
-    def change(connection: Connected) -> bool:
+    def change(connection: Connected, key_id: int) -> bool:
         return (key_scopes is None or set_scopes(connection, key_id, key_scopes)) and (
             expires is None or set_end(connection, key_id, life)
         )
 
-    _apply("set", key_id, change)
-    typer.echo(f"key {key_id} is changed")
+    typer.echo(f"key {_applied('set', key, change)} is changed")
 
 
 @keys.command()
-def revoke(key_id: KeyId) -> None:
+def revoke(key: Named) -> None:
     """Refuse a key from now on."""
-    _apply("revoke", key_id, lambda connection: revoke_key(connection, key_id))
-    typer.echo(f"key {key_id} is revoked")
+    typer.echo(f"key {_applied('revoke', key, revoke_key)} is revoked")
 
 
 @keys.command()
@@ -153,16 +150,37 @@ def _names(text: str) -> list[str]:
     return [name.strip().lower() for name in text.split(",") if name.strip()]
 
 
-def _apply(command: str, key_id: int, change: Callable[[Connected], bool]) -> None:
-    """Make the change, which the audit log tells of; end the command where there is no such key."""
+def _applied(command: str, named: str, change: Callable[[Connected, int], bool]) -> int:
+    """The number of the key that ``change`` changed, which the audit log tells of.
 
-    def change_and_record(connection: Connected) -> bool:
-        if not change(connection):
-            return False
+    Raises:
+        NotFound: there is no such key, or it opens nothing any more.
+    """
+
+    def change_and_record(connection: Connected) -> int:
+        key_id = _number_of(connection, named)
+        if not change(connection, key_id):
+            raise _no_key(named)
         tenant = tenant_of_id(connection, key_id)
         record_command(connection, f"helix keys {command}", tenant, f"key {key_id}")
-        return True
+        return key_id
 
-    if not in_database(change_and_record):
-        typer.echo(f"helix: there is no key {key_id} that opens anything", err=True)
-        raise typer.Exit(1)
+    return in_database(change_and_record)
+
+
+def _number_of(connection: Connected, named: str) -> int:
+    """The number that ``named`` is, or of the one key that is called so and not revoked."""
+    if named.isascii() and named.isdigit() and int(named) <= LARGEST_ID:
+        return int(named)
+    keys = list_keys(connection, None)
+    numbers = [key.id for key in keys if key.name == named and key.revoked_at is None]
+    if not numbers:
+        raise _no_key(named)
+    if len(numbers) > 1:
+        several = " or ".join(map(str, numbers))
+        raise BadRequest(f"several keys are called {named}: give the number, {several}")
+    return numbers[0]
+
+
+def _no_key(named: str) -> NotFound:
+    return NotFound(f"there is no key {named} that opens anything: `helix keys list` has them")

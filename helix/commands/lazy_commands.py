@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
+from helix.commands.listing_commands import in_commands
 from helix.errors import BadRequest, HelixError
 
 
@@ -61,7 +62,7 @@ class LazyGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except HelixError as error:
-            typer.echo(f"helix: {error}", err=True)
+            typer.echo(f"helix: {in_commands(str(error))}", err=True)
             raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
         except KeyboardInterrupt:
             raise typer.Exit(130) from None

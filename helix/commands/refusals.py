@@ -9,6 +9,7 @@ from typing import Any
 
 from helix.commands.console import one_line
 from helix.commands.service.answers import AnswerService, Query
+from helix.commands.unmet_conditions import unmet_condition
 from helix.domain.citations import place_of, snippet
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
@@ -49,7 +50,8 @@ async def check_scope(
         await _check_labels(library, query.tags)
     if query.where:
         keys = ", ".join(one.key for one in query.where)
-        raise NothingToAsk(f"no document fits --where ({one_line(keys)}): `helix documents -w …`")
+        fits = f"no document fits --where ({one_line(keys)}): `helix documents -w …`"
+        raise NothingToAsk(await unmet_condition(library, query.where) or fits)
     for document_id in query.document_ids or ():
         document = await library.get_document(document_id, with_text=False)
         if document["status"] != "ready":

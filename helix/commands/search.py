@@ -22,6 +22,7 @@ from helix.commands.scope_options import (
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
+from helix.commands.unmet_conditions import unmet_condition
 from helix.domain.citations import place_of
 from helix.domain.conditions import written_conditions
 from helix.domain.input_text import is_blank
@@ -56,27 +57,29 @@ def search(
     tags = checked_tags(tag) if tag else None
     conditions, moment = written_conditions(where or ()), moment_of(as_of)
 
-    async def connected() -> Row:
+    async def connected() -> tuple[Row, str]:
         async with answer_service(server, tenant_name(tenant)) as answers:
             ids = [row["id"] for row in await find_documents(answers, document or [])]
             query = Query(
                 text, tuple(ids) if document else None, tags, where=conditions, space=space,
                 as_of=moment,
             )  # fmt: skip
-            return await answers.search(query, limit)
+            found = await answers.search(query, limit)
+            return found, "" if found["results"] else await unmet_condition(answers, conditions)
 
-    found = asyncio.run(connected())
+    found, unmet = asyncio.run(connected())
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        _print(found)
+        _print(found, unmet)
     if not found["results"]:
         raise typer.Exit(1)
 
 
-def _print(found: Row) -> None:
+def _print(found: Row, unmet: str) -> None:
     if not found["results"]:
-        typer.echo("Nothing was found: `helix documents` lists what there is.", err=True)
+        told = unmet or "`helix documents` lists what there is."
+        typer.echo(f"Nothing was found: {told}", err=True)
     elif not found["near_enough"]:
         typer.echo("Nothing fits well; the nearest passages:\n", err=True)
     for n, passage in enumerate(found["results"]):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from helix.commands.console import LARGEST_ID, in_database, print_table
+from helix.commands.console import in_database, print_table
+from helix.commands.document_names import find_documents
+from helix.commands.service.documents import LibraryService
+from helix.commands.service.service_choice import opened_library
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.library.audit import record_command
 from helix.library.spaces import (
@@ -23,6 +27,7 @@ from helix.library.spaces import (
     place_document,
     spaces_of,
 )
+from helix.settings import load_settings
 
 if TYPE_CHECKING:
     from helix.storage.connections import Connected
@@ -35,10 +40,7 @@ spaces = typer.Typer(
 Tenant = Annotated[str, typer.Option(help="Whose spaces.")]
 SpaceName = Annotated[str, typer.Argument(metavar="SPACE", help="Its name, or its id.")]
 Documents = Annotated[
-    list[int],
-    typer.Argument(
-        min=1, max=LARGEST_ID, metavar="ID…", help="As `helix documents list` has them."
-    ),
+    list[str], typer.Argument(metavar="NAME…", help="Titles, file names, paths or numbers.")
 ]
 Everyone = Annotated[
     bool | None,
@@ -128,31 +130,33 @@ def put(
     tenant: Tenant = DEFAULT_TENANT,
 ) -> None:
     """Put documents into a space."""
+    numbers = _numbers_of(documents, tenant)
 
     def apply(connection: Connected) -> int:
         (found,) = ids_of(connection, tenant, [space])
-        for number in documents:
+        for number in numbers:
             place_document(
                 connection, number, tenant=tenant, add=[found], remove=None if move else ()
             )
         return found
 
     found = _recorded("put", tenant, apply)
-    typer.echo(f"put into space {found}: {len(documents)}")
+    typer.echo(f"put into space {found}: {len(numbers)}")
 
 
 @spaces.command()
 def take(space: SpaceName, documents: Documents, tenant: Tenant = DEFAULT_TENANT) -> None:
     """Take documents out of a space; they stay in the others that they stand in."""
+    numbers = _numbers_of(documents, tenant)
 
     def apply(connection: Connected) -> int:
         (found,) = ids_of(connection, tenant, [space])
-        for number in documents:
+        for number in numbers:
             place_document(connection, number, tenant=tenant, remove=(found,))
         return found
 
     found = _recorded("take", tenant, apply)
-    typer.echo(f"taken out of space {found}: {len(documents)}")
+    typer.echo(f"taken out of space {found}: {len(numbers)}")
 
 
 @spaces.command()
@@ -198,6 +202,16 @@ def members(space: SpaceName, tenant: Tenant = DEFAULT_TENANT) -> None:
         return members_of(connection, tenant, found)
 
     print_table(["member", "role"], [list(row) for row in in_database(read)])
+
+
+def _numbers_of(names: list[str], tenant: str) -> list[int]:
+    """The ids of the documents that are called so, each once; raises as ``find_document`` does."""
+
+    async def find() -> list[int]:
+        async with opened_library(load_settings(), tenant_name(tenant)) as library:
+            return [row["id"] for row in await find_documents(LibraryService(library), names)]
+
+    return asyncio.run(find())
 
 
 def _member(person: str | None, group: str | None) -> Member:

@@ -29,7 +29,8 @@ study = typer.Typer(
 study.command()(take)
 study.command()(review)
 
-CountOption = Annotated[int | None, typer.Option(min=1, help="How many items.")]
+CountOption = Annotated[int | None, typer.Option(help="How many items.")]
+Number = Annotated[int, typer.Argument(min=1, help="As `helix study list` has it.")]
 TitleOption = Annotated[str, typer.Option(help="What to call it; else its documents' titles.")]
 LevelOption = Annotated[
     str, typer.Option("--difficulty", help="How hard: easy, normal or advanced.")
@@ -100,7 +101,7 @@ def due(
 
 @study.command()
 def export(
-    number: Annotated[int, typer.Argument(min=1, help="As `helix study list` has it.")],
+    number: Number,
     file: Annotated[Path, typer.Argument(help="Ends in .json, .md, .csv, .apkg or .svg.")],
     tenant: TenantOption = DEFAULT_TENANT,
     server: ServerOption = None,
@@ -118,12 +119,34 @@ def export(
     typer.echo(f"{file} has {len(content):,} bytes")
 
 
+@study.command()
+def rm(
+    number: Number,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    tenant: TenantOption = DEFAULT_TENANT,
+    server: ServerOption = None,
+) -> None:
+    """Delete a set, with its attempts and reviews. It asks first."""
+
+    async def remove(study: StudyService) -> str:
+        row = await study.read_set(number)
+        label = one_line(f"{row['kind']} {number}: {row['made']} items of {row['title']}")
+        if not yes:
+            typer.confirm(f"Delete {label}? It cannot be undone.", abort=True, err=True)
+        await study.delete_set(number)
+        return label
+
+    typer.echo(f"deleted {run_with_set(remove, number, server, tenant)}")
+
+
 def _make(
     kind: Kind, document: list[str] | None, tag: list[str] | None, count: int | None,
     difficulty: str, title: str, tenant: str, server: str | None,
 ) -> None:  # fmt: skip
     from helix.study.items import Difficulty
+    from helix.study.sets import NewSet
 
+    NewSet(kind, count=count).item_count()  # told here, before anything is opened
     if difficulty not in get_args(Difficulty):
         raise BadRequest(f"--difficulty is one of {', '.join(get_args(Difficulty))}")
     level = cast("Difficulty", difficulty)
@@ -138,12 +161,21 @@ def _make(
         return await study.read_set(ordered["id"])
 
     study_set = run_study(create, server, tenant)
-    dropped = sum(study_set["dropped"].values())
-    dropped_note = f"; {dropped} dropped, which proved nothing" if dropped else ""
-    title = one_line(study_set["title"])
-    typer.echo(f"{kind} {study_set['id']}: {study_set['made']} items of {title}{dropped_note}")
+    made, title = study_set["made"], one_line(study_set["title"])
+    typer.echo(f"{kind} {study_set['id']}: {made} items of {title}{_shortfall(study_set, count)}")
     if study_set["status"] == "failed":
-        raise HelixError(f"it is not whole: {study_set['error']}")
+        raise HelixError(
+            f"it is not whole: {study_set['error']}; `helix study rm {study_set['id']}` deletes it"
+        )
+
+
+def _shortfall(study_set: Row, count: int | None) -> str:
+    """The number of items that are missing of ``count`` and why, and of those that were dropped."""
+    reasons = ", ".join(f"{n} {reason}" for reason, n in study_set["dropped"].items() if n)
+    told = f"; dropped: {reasons}" if reasons else ""
+    if count is None or study_set["made"] >= count or study_set["status"] != "done":
+        return told
+    return f"; {count} were asked for, and its documents have no more that is proven{told}"
 
 
 async def _scope(study: StudyService, document: list[str] | None, tag: list[str] | None) -> Row:

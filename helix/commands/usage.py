@@ -14,6 +14,7 @@ from helix.commands.periods import span_of
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import NotFound
 from helix.library.audit import record_command
+from helix.library.keys import list_keys
 from helix.library.people.persons import find_person
 from helix.library.usage_days import BY, By, Wanted, to_csv, totals_of, usage_report
 from helix.library.usage_limits import Holder, UsageLimits, list_limits, set_limits
@@ -143,7 +144,7 @@ def limit(
     def change(connection: Connected) -> None:
         person = find_person(connection, email) if email else None
         if email and person is None:
-            raise NotFound(f"there is no account of {email}: `helix user list` has them")
+            raise _no_account(connection, tenant, email)
         holder = Holder(tenant_name(tenant), person.id if person else None, key)
         set_limits(connection, holder, given)
         about = f"person {person.id}" if person else f"key {key}" if key else "everybody"
@@ -152,3 +153,10 @@ def limit(
     in_database(change)
     whose = email or (f"key {key}" if key else "everybody")
     typer.echo(f"{whose}: {_told(given) or 'no limits'}")
+
+
+def _no_account(connection: Connected, tenant: str, named: str) -> NotFound:
+    """The error for an address that is nobody's; a key may have it as its name."""
+    keys = [f"--key {key.id}" for key in list_keys(connection, tenant) if key.name == named]
+    hint = f"a key is called so: {' or '.join(keys)}" if keys else "`helix user list` has them"
+    return NotFound(f"there is no account of {named}: {hint}")

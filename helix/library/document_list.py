@@ -40,9 +40,10 @@ class DocumentFilter:
     """The filter of a document list; what is empty or None leaves none out.
 
     ``tags``: documents that have all of these. ``company`` and ``kind``: those whose facts say so,
-    without regard to case or a company's legal form. ``formats``: names of
-    helix/domain/file_kinds.py. ``since`` and ``until`` bound, both included, when the stored
-    version of a document was stored. ``where``: documents whose metadata fits all of these.
+    without regard to case or a company's legal form; ``kind`` is the format where they name none.
+    ``formats``: names of helix/domain/file_kinds.py. ``since`` and ``until`` bound, both included,
+    when the stored version of a document was stored. ``where``: documents whose metadata fits all
+    of these.
     """
 
     search: str = ""
@@ -82,6 +83,7 @@ class DocumentFilter:
             "tags": None if self.tags is None else list(self.tags),
             "company": company_keys(self.company) if self.company else None,
             "kind": kind_key(self.kind) if self.kind else None,
+            "media": self.kind.casefold(),
             "formats": None if self.formats is None else list(self.formats),
             "since": self.since,
             "until": self.until,

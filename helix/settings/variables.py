@@ -7,7 +7,10 @@ from typing import get_args
 from pydantic.fields import FieldInfo
 
 REMEDIES = {
-    "DATABASE_URL": "set it to postgresql://user:password@host:5432/name, or to embedded",
+    "DATABASE_URL": (
+        "set it to postgresql://user:password@host:5432/name, or run `helix up`, which sets it to"
+        " embedded"
+    ),
     "DATABASE_REPLICA_URLS": (
         "set it to postgresql://user:password@host:5432/name of each read replica, with commas"
     ),

@@ -13,6 +13,7 @@ from helix.domain.file_kinds import supported_name
 from pipelines.files.metadata_sheet import NAME, Sheet, sheet_at
 
 _SIGNATURES = (b"%PDF-", b"PK\x03\x04")
+_NOTHING_THERE = "no such file or folder"
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,9 @@ def _is_folder(path: Path, given: str, problems: list[tuple[str, str]]) -> bool 
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
-        problems.append((given, "no such file or folder"))
+        web = given.startswith(("http://", "https://"))
+        reason = "no file: `helix crawl` brings in pages of the web" if web else _NOTHING_THERE
+        problems.append((given, reason))
     except OSError as error:
         problems.append((given, f"cannot be read: {error.strerror}"))
     return None

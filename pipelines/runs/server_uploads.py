@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from helix.client.errors import Forbidden
 from helix.commands.service.address import Server
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.server_connection import ServerConnection, connected
@@ -65,9 +66,7 @@ def send(server: Server, sending: Sending, tenant: str) -> bool:
 async def _send(server: Server, sending: Sending, tenant: str) -> bool:
     outcome, places = _Outcome(), asyncio.Semaphore(_AT_ONCE)
     async with connected(server, tenant) as connection:
-        await LibraryService(connection).list_runs(
-            1
-        )  # a server that does not answer is told once, before any file
+        await _check_server(connection)
         scanned = scan(sending.paths)
         with Reporter() as reporter:
             reporter.set_total(len(scanned.sources))
@@ -96,6 +95,14 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
         for line in summary(outcome.counts, outcome.chunks, scanned.ignored):
             typer.echo(line)
     return bool(outcome.counts["failed"])
+
+
+async def _check_server(connection: ServerConnection) -> None:
+    """Tell of a server that does not answer, or not us, once, before any file."""
+    try:
+        await LibraryService(connection).list_runs(1)
+    except Forbidden as error:  # else the second scope is missed only once the first is there
+        raise HelixError(f"{error}; sending files needs the scopes read and write") from None
 
 
 async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -> Row:

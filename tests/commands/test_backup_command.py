@@ -74,7 +74,7 @@ async def test_search_and_receipts_are_the_same_after(
 ) -> None:
     await _restored(database_url, bare_database_url, bare_database_url, tmp_path / "b", 8)
     again = helix("restore", str(tmp_path / "b"), DATABASE_URL=bare_database_url)
-    assert again.returncode == 1 and "is not empty" in again.stderr
+    assert again.returncode == 1 and "(it has answers 8, documents 8, " in again.stderr
     assert again.stderr.count("\n") == 1
     asked = helix("restore", str(tmp_path / "b"), "--replace", DATABASE_URL=bare_database_url)
     assert asked.returncode == 1 and "Delete all that the database holds" in asked.stdout
@@ -82,6 +82,12 @@ async def test_search_and_receipts_are_the_same_after(
         "restore", str(tmp_path / "b"), "--replace", "--yes", DATABASE_URL=bare_database_url
     )
     assert replaced.returncode == 0, replaced.stderr
+
+
+def test_a_list_without_a_backup_says_how_to_make_one(database_url: str) -> None:
+    done = helix("backup", DATABASE_URL=database_url)
+    told = "no backup is known here; `helix backup FILE` makes one\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", told)
 
 
 @pytest.mark.soak

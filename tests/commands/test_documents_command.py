@@ -64,12 +64,21 @@ def test_the_list_names_documents_without_numbers(command: Helix) -> None:
     assert listed.returncode == 0, listed.stderr
     assert "Refund Policy" in listed.stdout and "travel-handbook.md" in listed.stdout
     assert "number" not in listed.stdout
-    assert "number" in command("documents", "-v").stdout
+    kinds = command("documents", "list", "--kind", "XLSX", "--json")
+    assert [row["title"] for row in json.loads(kinds.stdout)["documents"]] == ["Rates"]
     found = json.loads(command("documents", "list", "refund", "--json").stdout)
     assert [row["title"] for row in found["documents"]] == ["Refund Policy"]
     first = command("documents", "--sort", "title", "--order", "desc", "--limit", "1", "--json")
     assert [row["title"] for row in json.loads(first.stdout)["documents"]] == ["Travel Handbook"]
     assert command("documents", "--tag", "nothing-has-it").stderr == "no document fits\n"
+
+
+def test_a_list_in_full_keeps_words_whole_on_a_narrow_terminal(values: dict[str, str]) -> None:
+    done = helix("documents", "list", "refund", "-v", **{**values, "COLUMNS": "40"})
+    title, path, facts = done.stdout.splitlines()
+    assert title.startswith("number ") and title.endswith("  Refund Policy")
+    assert path.strip() == str(ROOT / "samples" / "refund-policy.txt")
+    assert facts.strip().startswith("kind ") and facts.endswith(", chunks 2, size 2 kB")
 
 
 def test_a_document_is_shown_by_its_name(command: Helix) -> None:
@@ -126,6 +135,19 @@ def test_metadata_is_set_filtered_by_and_taken_away(command: Helix) -> None:
     assert "30 days" in asked.stdout, asked.stderr
     none = command("ask", "--where", "year>2024", QUESTION)
     assert (none.returncode, none.stdout) == (1, "") and "no document fits --where" in none.stderr
+    told = {
+        "yaer>=2017": "no document has the metadata yaer: is it year? There are ",
+        "nonsense": "no document has the metadata nonsense: There are ",
+        "year>=abc": "--where compares year with a text; its values are of type number",
+    }
+    for written, why in told.items():
+        asked, searched = (command(each, "-w", written, "days") for each in ("ask", "search"))
+        listed = command("documents", "-w", written)
+        assert (asked.returncode, searched.returncode, listed.returncode) == (1, 1, 0)
+        assert asked.stderr.startswith(f"helix: {why}"), asked.stderr
+        assert searched.stderr.startswith(f"Nothing was found: {why}")
+        assert listed.stderr.startswith(why)
+    assert "no document fits" in command("documents", "-w", "!year", "-w", "year").stderr
     for wrong in (("refund",), ("year=1",), ("refund", "1a=2"), ("-w", "year<", "a=1")):
         assert command("documents", "set", *wrong).returncode == 2, wrong
     done = command("documents", "set", "--where", "year", "year=", "id=", "by=")
@@ -214,6 +236,15 @@ def test_a_word_file_that_cannot_be_written_is_told_before_the_question_is_asked
     done = command("ask", "--word", str(nowhere), QUESTION)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"helix: {nowhere} cannot be written: No such file or directory\n"
+    text = command("ask", "--word", str(tmp_path / "a.txt"), QUESTION)
+    assert (text.returncode, text.stderr) == (2, "helix: a.txt does not end in .docx\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_name_commands_and_no_routes(command: Helix) -> None:
+    told = "helix: there is no space Bord: `helix spaces list` lists them\n"
+    assert command("ask", "--space", "Bord", QUESTION).stderr == told
+    assert command("search", "--space", "Bord", "days").stderr == told
 
 
 def test_deleting_asks_first(command: Helix) -> None:

@@ -69,6 +69,18 @@ def test_a_server_that_asks_for_a_key_is_passed_over(embedded: str, database_url
         assert helix("documents", DATABASE_URL=embedded, **_OFFLINE).returncode == 0
 
 
+def test_all_scopes_that_sending_files_needs_are_told_at_once(
+    database_url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("Notes.")
+    made = helix("keys", "create", "--scopes", "ask", DATABASE_URL=database_url, **_OFFLINE)
+    with live(database_url, auth="keys") as client:
+        server = {"HELIX_SERVER": str(client.base_url), "HELIX_API_KEY": made.stdout.strip()}
+        done = helix("ingest", str(tmp_path / "a.txt"), **server)
+    assert done.returncode == 1 and "lacks the scope read" in done.stderr
+    assert done.stderr.endswith("; sending files needs the scopes read and write\n")
+
+
 def test_whose_model_answers_is_said(embedded: str, database_url: str) -> None:
     own = {"HELIX_LLM": "server:mine", "HELIX_EMBEDDER": "offline"}
     own["HELIX_MODEL_SERVER"] = "http://127.0.0.1:1/v1"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helix.commands.doctor import _sources
 from helix.commands.setting_sources import missing_files, setting_sources
 from helix.errors import SettingsError
 from helix.settings import HOW, load_client_settings, load_settings
@@ -38,6 +39,21 @@ def test_each_setting_is_told_of_the_place_that_wins(
     settings = load_settings()
     assert settings.database_url == "postgresql://u:hunter2@h/d"
     assert (settings.llm, settings.embedder) == ("offline", "offline")
+
+
+def test_slips_and_lines_that_are_none_are_told(
+    environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("HELIX_LLM=offline\n\n\nthe secret: 5\nHELIX_FOOBAR=1\n")
+    environment.setenv("RETRIEVAL_TOPK", "3")
+    environment.setenv("OPENAI_API_KEY", "of another program")
+    own, file = setting_sources()
+    assert (own.slips, own.unknown) == (("RETRIEVAL_TOPK",), ())
+    assert own.summary() == "nothing; RETRIEVAL_TOPK is no setting (is it RETRIEVAL_TOP_K?)"
+    told = "HELIX_LLM; HELIX_FOOBAR is no setting; line 4 is no NAME=value and is left out"
+    assert file.summary() == told
+    marks = {check.name.split()[-1]: (check.ok, check.warns) for check in _sources()}
+    assert marks["environment"] == (True, True) and marks[str(tmp_path / ".env")][0] is False
 
 
 def test_files_that_are_not_there_are_named(

@@ -53,7 +53,10 @@ def test_spaces_are_made_filled_changed_and_deleted(
     assert _spaces(url)["a.txt"] == [0, 1]
     _told(url, "spaces", "put", "1", number, "--move")
     assert _spaces(url)["a.txt"] == [1]
-    assert "it stands in no other space" in _refused(url, "spaces", "take", "Board", number)
+    assert "it stands in no other space" in _refused(url, "spaces", "take", "Board", "a.txt")
+    assert 'there is no document "c.txt"' in _refused(url, "spaces", "put", "Board", "c.txt")
+    assert "put into space 1: 1" in _told(url, "spaces", "put", "Board", "b.txt", "B")
+    assert "taken out of space 1: 1" in _told(url, "spaces", "take", "Board", "b.txt")
     assert "stand in no other space: 1" in _refused(url, "spaces", "delete", "Board")
     listed = _told(url, "spaces", "list")
     assert "Library" in listed and "Board" in listed and "members" in listed
@@ -64,7 +67,7 @@ def test_spaces_are_made_filled_changed_and_deleted(
     assert _spaces(url)["a.txt"] == [0]
     assert "always there" in _refused(url, "spaces", "delete", "Library")
     audited = _rows(url, "SELECT count(*) FROM audit_events WHERE action LIKE 'helix spaces %'")
-    assert audited == [(6,)]
+    assert audited == [(8,)]
 
 
 def test_one_space_is_asked_and_searched(durable_database_url: str, tmp_path: Path) -> None:
@@ -87,6 +90,19 @@ def test_a_key_of_a_space(database_url: str) -> None:
     _told(database_url, *create, "board", "--space", "Library")
     assert _rows(database_url, "SELECT space_ids FROM api_keys") == [([0, 1],)]
     assert "there is no space Nobody" in _refused(database_url, *create, "Nobody")
+
+
+def test_a_key_is_changed_and_revoked_by_a_name_that_is_its_alone(database_url: str) -> None:
+    for name in ("kiosk", "kiosk", "wall"):
+        _told(database_url, "keys", "create", "--name", name)
+    several = _refused(database_url, "keys", "revoke", "kiosk")
+    assert several == "helix: several keys are called kiosk: give the number, 1 or 2"
+    assert "key 3 is changed" in _told(database_url, "keys", "set", "wall", "--scopes", "ask")
+    assert "key 2 is revoked" in _told(database_url, "keys", "revoke", "2")
+    assert "key 1 is revoked" in _told(database_url, "keys", "revoke", "kiosk")
+    for gone in ("kiosk", "2", "99", "Wall"):
+        told = f"helix: there is no key {gone} that opens anything: `helix keys list` has them"
+        assert _refused(database_url, "keys", "revoke", gone) == told
 
 
 def test_spaces_of_people_and_groups(database_url: str) -> None:

@@ -64,6 +64,8 @@ def test_limits_are_set_shown_and_taken_away(used: str) -> None:
     for words in ("everybody 2.5 US dollars a month", "ada@example.com 20 questions a day",
                   "key 1 =2+3 1,000,000 tokens a month"):  # fmt: skip
         assert words in table
+    named = _told(used, "limit", "=2+3", "--questions-day", "1", *whose, status=1)
+    assert named == "helix: there is no account of =2+3: a key is called so: --key 1\n"
     assert "no limits" in _told(used, "limit", "ada@example.com", *whose)
     assert "ada@example.com" not in _told(used, "limits", *whose)
 

@@ -43,3 +43,11 @@ def test_a_file_that_cannot_be_read_is_named(own_file: Path) -> None:
     own_file.write_bytes(b"HELIX_LLM=\xff\n")
     with pytest.raises(DatabaseError, match=r"config/helix/env cannot be read: it must be UTF-8"):
         read_env_files()
+
+
+def test_a_line_that_is_none_is_told_once_with_its_file(
+    own_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own_file.write_text("A=1\n\nthe secret: 5\nB=${A}2\n")
+    assert read_env_files() == read_env_files() == {"A": "1", "B": "12"}
+    assert caplog.messages == [f"{own_file}, line 3 is no NAME=value and is left out"]

@@ -192,6 +192,9 @@ def test_nothing_to_read(folder: Path, wire: GeminiWire, monkeypatch: pytest.Mon
     assert (result.exit_code, wire.requests) == (1, [])
     assert result.stderr == "failed    pictures: no readable file in this folder\n"
     assert "1 files of other types were passed over" in result.stdout
+    web = "https://example.com/x.pdf"
+    told = f"failed    {web}: no file: `helix crawl` brings in pages of the web\n"
+    assert ingest(web).stderr == told
     result = ingest()
     assert result.exit_code == 1
     assert result.stderr == "ingest: no path given, and there is no samples/ in this folder\n"

@@ -44,8 +44,17 @@ def test_sets_are_listed_due_and_written_to_files(
     assert told("export", "1", str(tmp_path / "x.pdf")).startswith("2 helix: x.pdf ends in none of")
     assert told("export", str(deck["id"]), str(tmp_path / "x.svg")).startswith("2 helix: a set of")
     assert told("quiz", "--difficulty", "fiendish").startswith("2 helix: --difficulty is one of")
+    for count in ("0", "3", "51"):
+        wrong = "2 helix: count is not a whole number from 5 to 50: a quiz has 10 items"
+        assert told("quiz", "--count", count).startswith(wrong)
     assert told("quiz", "--tag", "nobody").startswith("2 helix: the scope has no document")
     assert rows(database_url, "SELECT count(*)::int FROM runs") == [(0,)]
+    label = f"cards {deck['id']}: 3 items of Bridges"
+    assert f"Delete {label}?" in told("rm", str(deck["id"])) and "Bridges" in told("list")
+    assert told("rm", str(deck["id"]), "--yes") == f"deleted {label}\n"
+    assert "Bridges" not in told("list")
+    gone = f"1 helix: there is no study set {deck['id']}: "
+    assert told("rm", str(deck["id"]), "--yes").startswith(gone)
 
 
 def test_a_quiz_is_taken_and_cards_are_reviewed_in_the_terminal(
@@ -123,12 +132,15 @@ def test_a_set_is_ordered_of_a_server_followed_and_taken_along(
             *server,
         )
         assert ended.result() and told.returncode == 0, told.stderr
-        assert told.stdout == "cards 1: 0 items of River\n"
+        none = "3 were asked for, and its documents have no more that is proven"
+        assert told.stdout == f"cards 1: 0 items of River; {none}\n"
         file = tmp_path / "cards.md"
         assert helix("study", "export", "1", str(file), *server).returncode == 0
         assert file.read_text().startswith("# River")
         nobody = helix("study", "quiz", "-t", "nobody", *server)
         assert nobody.stderr.startswith("helix: the scope has no document")
-    kept = rows(database_url, "SELECT scope, document_ids, wanted FROM study_sets")
+        kept = rows(database_url, "SELECT scope, document_ids, wanted FROM study_sets")
+        deleted = helix("study", "rm", "1", "--yes", *server)
+        assert deleted.stdout == "deleted cards 1: 0 items of River\n", deleted.stderr
     scope = {"document_ids": [texts["ferry"]], "filters": {"tags": ["ships"]}}
     assert kept == [(scope, [texts["ferry"]], 3)]

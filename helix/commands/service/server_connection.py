@@ -9,10 +9,11 @@ from typing import Any
 from helix.client.asynchronous import AsyncHelix
 from helix.client.calls import Call
 from helix.client.errors import Conflict, Forbidden, Unauthorized, Unreachable
+from helix.commands.listing_commands import in_commands
 from helix.commands.service.address import Server
 from helix.commands.service.requests import Request, get
 from helix.domain.scope import DEFAULT_TENANT
-from helix.errors import BadRequest, HelixError, Unavailable
+from helix.errors import BadRequest, HelixError, NotFound, Unavailable
 from helix.library.access import Row
 from helix.library.run_progress import Event
 
@@ -96,6 +97,8 @@ class ServerConnection:
             ) from None
         except Conflict as error:
             raise BadRequest(str(error)) from None
+        except NotFound as error:
+            raise NotFound(in_commands(str(error))) from None
 
 
 class ServerNeedsKey(HelixError):

@@ -91,6 +91,12 @@ class StudyService(Service):
             if workers:
                 await workers.stop()
 
+    @asked(lambda set_id: send("DELETE", f"/v1/study/{set_id}"))
+    async def delete_set(self, set_id: int) -> Row:
+        """Delete a set with its items, attempts and reviews."""
+        await self._change(sets.delete_set, set_id=set_id)
+        return {}
+
     @asked(lambda limit: get("/v1/study/due", limit=limit))
     async def due(self, limit: int) -> Row:
         """The cards that are due, then new ones."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from helix.storage.statements import compose, metadata
 from helix.storage.statements.documents import COLUMNS
 
-# One statement for every filter but conditions on metadata: one that is NULL leaves none out.
+# One statement for every filter but conditions on metadata: one that is NULL leaves none out. The
+# list shows the format of a document whose facts name no kind, so that is found as its kind too.
 _FILTER = """
 tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
 AND (%(pattern)s::text IS NULL OR title ILIKE %(pattern)s OR source_uri ILIKE %(pattern)s
@@ -18,7 +19,8 @@ AND (%(company)s::text[] IS NULL OR id IN (
     AND n.kind = 'company' AND n.name = ANY(%(company)s)))
 AND (%(kind)s::text IS NULL OR id IN (
     SELECT document_id FROM document_names n WHERE n.tenant_id = %(tenant)s
-    AND n.kind = 'kind' AND n.name = %(kind)s))
+    AND n.kind = 'kind' AND n.name = %(kind)s)
+    OR (coalesce(facts ->> 'kind', '') = '' AND media = %(media)s))
 AND (%(formats)s::text[] IS NULL OR media = ANY(%(formats)s))
 AND (%(since)s::timestamptz IS NULL OR updated_at >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR updated_at <= %(until)s)
