@@ -110,7 +110,10 @@ export function Dialog({ title, open, onClose, children, wide }) {
       dialog.current.showModal();
       focusWithin(dialog.current);
     }
-    if (!open && dialog.current.open) dialog.current.close();
+    if (!open && dialog.current.open) {
+      dialog.current.close();
+      if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true }); // what opened it is gone
+    }
   }, [open]);
   // what was written in a form is not lost by a press beside it
   const onBackdrop = (event) => event.target === dialog.current && !dialog.current.querySelector("form :user-valid") && onClose();

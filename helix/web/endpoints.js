@@ -278,7 +278,7 @@ export const ENDPOINTS = {
   "GET /v1/answers/{answer_id}": {
     "reads": [
       "question", "answer", "citations", "abstained", "reason", "clarifying_question",
-      "answer_id", "support", "verdict", "debug.candidates.near", "created_at", "feedback", "removed",
+      "answer_id", "support", "verdict", "created_at", "feedback", "removed",
       "scope.document_ids", "scope.tags"
     ]
   },

@@ -143,8 +143,12 @@ def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
     expect(card).to_contain_text("1 file read, 1 refused", timeout=SLOW)
     expect(card.locator(".refused")).to_contain_text("binary data")
     expect(row(page, "Mill")).to_be_visible()
-    add(page, file("mill-again.txt", b"The lamp oil is kept in the cellar of the mill."))
+    again = file("mill-again.txt", b"The lamp oil is kept in the cellar of the mill.")
+    add(page, again)
     expect(card.first).to_contain_text("in the library already")
+    add(page, again, file("quay.txt", b"The quay has nine lamps."))
+    expect(card.first).to_contain_text("1 file read", timeout=SLOW)
+    expect(card.first).to_contain_text("One file is in the library already")
     assert serious(page) == []
 
 
@@ -326,6 +330,7 @@ def test_delete_says_what_goes_and_it_is_gone(page: Page, desk: str) -> None:
     page.get_by_label("Delete Travel").click()
     dialog.get_by_role("button", name="Delete").click()
     expect(row(page, "Travel")).to_have_count(0)
+    expect(page.get_by_role("main")).to_be_focused()  # the button that had the focus is gone
     left = httpx.get(f"{desk}/v1/documents").json()
     assert left["total"] == before - 1
     assert "Travel" not in [one["title"] for one in left["documents"]]

@@ -85,7 +85,7 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
     passage = {
         **at(policy, SENTENCE), "text": window, "marks": [[place, place + 7]], "likely": False,
     }  # fmt: skip
-    meant = 'Do you mean "How long do I have to request a refund?"'
+    meant = f'Do you mean something in "{passage["title"]}"?'
     asked = tell(
         page, REFUSED, abstained=True, reason="model_refused", closest=[passage],
         reason_text="1 passage mentions Helix; none was judged to answer.",
@@ -101,7 +101,10 @@ def test_a_refusal_says_what_is_known_and_opens_at_the_sentence(
     page.get_by_role("button", name=meant).click()
     expect(page.locator(".turn")).to_have_count(2)
     expect(page.locator(".closest")).to_have_count(2)
-    assert asked[1]["question"] == meant
+    assert asked[1]["question"] == QUESTION
+    assert asked[1]["document_ids"] == [passage["document_id"]]
+    expect(page.get_by_text(meant)).to_have_count(2)
+    expect(page.get_by_role("button", name=meant)).to_have_count(1)  # asked of it already
     assert serious(page) == []
     assert fits(page)
 

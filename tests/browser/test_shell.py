@@ -71,6 +71,15 @@ def test_a_step_within_a_view_goes_to_its_beginning(page: Page, site: str) -> No
     expect(page.get_by_role("main")).to_be_focused()  # the link that had the focus is gone
 
 
+@pytest.mark.parametrize("typed", ["port", "report"])
+def test_letters_scattered_over_words_are_no_command(page: Page, typed: str) -> None:
+    page.keyboard.press("Control+k")
+    page.keyboard.type(typed)
+    expect(page.get_by_role("option", name=f"Ask: {typed}")).to_be_visible()
+    expect(page.get_by_role("option", name="From the web")).to_have_count(0)
+    expect(page.get_by_role("option", name="Paste text")).to_have_count(0)
+
+
 def test_the_palette_goes_to_views_and_documents(page: Page) -> None:
     page.keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Words of a document, a title or a command")

@@ -31,10 +31,12 @@ def test_a_question_is_changed_in_place_and_both_stay(page: Page, site: str) -> 
     expect(page.locator(".turn")).to_have_count(1)
     expect(first.locator(".prose")).to_contain_text("77 days")
     expect(first.locator(".siblings")).to_contain_text("2 of 2")
+    expect(first.locator("h2")).to_be_focused()
     assert serious(page) == []
     first.get_by_label("Previous version").press("Enter")
     expect(page.locator(".turn")).to_have_count(2)  # what came after it is there again
     expect(first.locator(".question")).to_have_text(REFUND)
+    expect(first.locator("h2")).to_be_focused()
     expect(first.locator(".prose")).to_contain_text("within 30 days")
     expect(first.locator(".siblings")).to_contain_text("1 of 2")
     page.reload()

@@ -3,13 +3,11 @@
 //
 //   <${Refusal} turn=${turn} onOpen=${f} onAsk=${(question, scope) => …} />
 //   <${SuggestedScope} turn=${turn} onAsk=${…} />
-import { api } from "../api.js";
 import { Icon } from "../components.js";
-import { html, useEffect, useState } from "../html.js";
+import { html } from "../html.js";
 import { Slice } from "../reader/marks.js";
 import { placeOf, shortened, unitsOf } from "../text.js";
 import { panelOf, passageOf } from "./cited.js";
-import { useChunks } from "./passages.js";
 
 const REASONS = {
   no_documents: "The library is empty: there is nothing to answer from.",
@@ -24,17 +22,23 @@ const NO_ANSWER = "Closest, but not an answer";
 const LIKELY = "This may still answer it";
 
 export function Refusal({ turn, onOpen, onAsk }) {
+  const meant = meantOf(turn);
   return html`<div class="refusal" role="group" aria-label="No answer">
     <p class="refusal-title">${turn.text}</p>
     <div class="outside">${OUTSIDE[turn.reason] && html`<${Icon} name="document" />`}<p>${OUTSIDE[turn.reason] && html`<strong>${OUTSIDE[turn.reason]}.</strong> `}${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p></div>
-    ${turn.clarifying && !offersDocuments(turn) && html`<p class="which">${turn.clarifying}</p>`}
-    ${offersDocuments(turn) && html`<button type="button" class="meant" onClick=${() => onAsk(turn.clarifying, turn.scope)}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`}
-    ${turn.closest ? html`<${Told} turn=${turn} onOpen=${onOpen} />` : html`<${Looked} turn=${turn} onOpen=${onOpen} />`}
+    ${turn.clarifying && (meant.length
+      ? html`<button type="button" class="meant" onClick=${() => onAsk(turn.question, { ...turn.scope, documents: meant })}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`
+      : html`<p class="which">${turn.clarifying}</p>`)}
+    ${turn.closest && html`<${Told} turn=${turn} onOpen=${onOpen} />`}
   </div>`;
 }
 
-// `Do you mean something in …?` is asked as it stands; `Which actor do you mean?` is replied to.
-const offersDocuments = ({ clarifying }) => clarifying?.startsWith("Do you mean");
+// The documents that `Do you mean something in "Port"?` names, to ask them the same; none where they
+// are those that were asked. `Which actor do you mean?` is replied to.
+function meantOf({ clarifying, closest, scope }) {
+  const named = (closest || []).filter(({ title }) => clarifying?.includes(`"${title}"`));
+  return [...new Set(named.map((one) => one.document_id))].filter((id) => !scope.documents.includes(id));
+}
 
 // The passages that the model was given, in its order, with the question's words marked. One that
 // probably answers after all stands ahead, under a heading that says so.
@@ -59,35 +63,12 @@ function wordsOf({ text, marks = [] }) {
   return marks.map(([start, end]) => ({ start: at.get(start), end: at.get(end), kind: "word" }));
 }
 
-// Of an answer that was given before refusals told them: the nearest, by their distance.
-function Looked({ turn, onOpen }) {
-  const ids = useNear(turn).slice(0, CLOSEST).map((one) => one.chunk_id);
-  const chunks = useChunks(ids);
-  const found = ids.map((id) => chunks.get(id)).filter(Boolean).map((chunk) => ({ ...chunk, chunk_id: chunk.id }));
-  if (!found.length) return null;
-  return html`<${Closest}>${found.map((chunk) => html`<li key=${chunk.id}>
-    <${Passage} one=${chunk} onOpen=${(event) => onOpen(panelOf(passageOf(chunk), event.currentTarget, found.map(passageOf)))}>
-      <span class="passage-text">${shortened(chunk.content, 180)}</span></></li>`)}</>`;
-}
-
 function Closest({ title = NO_ANSWER, children }) {
   return html`<section class="closest" aria-label=${title}><h3>${title}</h3><ul>${children}</ul></section>`;
 }
 
 function Passage({ one, onOpen, children }) {
   return html`<button type="button" class="passage" onClick=${onOpen}><span class="passage-title">${one.title}</span> <span class="hint">${placeOf(one, one.title)}</span>${children}</button>`;
-}
-
-// The nearest passages: told with the answer, else by its receipt.
-function useNear({ debug, answerId }) {
-  const [near, setNear] = useState(debug?.candidates.near || []);
-  useEffect(() => {
-    if (debug || !answerId) return undefined;
-    const controller = new AbortController();
-    api.receipt(answerId, controller.signal).then((receipt) => setNear(receipt.debug?.candidates.near || []), () => {});
-    return () => controller.abort();
-  }, [answerId]);
-  return near;
 }
 
 export function SuggestedScope({ turn, onAsk }) {

@@ -65,20 +65,6 @@ function forgetAll() {
   }
 }
 
-// Left by versions that stored conversations in the browser: text of documents that nothing shows now.
-forgetOld("localStorage");
-forgetOld("sessionStorage");
-
-function forgetOld(storage) {
-  try {
-    for (const name of Object.keys(window[storage])) {
-      if (/^helix\.(turns|draft|ratings|pictures)\./.test(name)) window[storage].removeItem(name);
-    }
-  } catch {
-    // the browser refuses storage to the page
-  }
-}
-
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("helix.kept") : null;
 const tell = (message) => channel?.postMessage({ who, ...message });
 const listeners = new Set();

@@ -14,9 +14,11 @@ export function Question({ turn, onEdit, onSwitch }) {
     setEditing(false);
     requestAnimationFrame(() => tools.current?.querySelector("button")?.focus({ preventScroll: true }));
   };
-  const save = (question) => {
-    leave();
-    if (question && question !== turn.question) onEdit(question);
+  const save = (question, field) => {
+    if (question === turn.question) return leave();
+    stay(field);
+    setEditing(false);
+    return onEdit(question);
   };
   if (editing) return html`<${Editor} text=${turn.question} onSave=${save} onLeave=${leave} />`;
   return html`<div class="question-row">
@@ -28,11 +30,27 @@ export function Question({ turn, onEdit, onSwitch }) {
 
 function Siblings({ turn, onSwitch }) {
   const at = turn.siblings.indexOf(turn.id);
-  const to = (n) => onSwitch(turn.siblings[n]);
+  const to = (n, { currentTarget }) => {
+    stay(currentTarget);
+    onSwitch(turn.siblings[n]);
+  };
   return html`<span class="siblings" role="group" aria-label="Versions of this question">
-    <${IconButton} icon="before" label="Previous version" disabled=${at <= 0} onClick=${() => to(at - 1)} />
+    <${IconButton} icon="before" label="Previous version" disabled=${at <= 0} onClick=${(event) => to(at - 1, event)} />
     <span aria-live="polite">${at + 1} of ${turn.siblings.length}</span>
-    <${IconButton} icon="after" label="Next version" disabled=${at >= turn.siblings.length - 1} onClick=${() => to(at + 1)} /></span>`;
+    <${IconButton} icon="after" label="Next version" disabled=${at >= turn.siblings.length - 1} onClick=${(event) => to(at + 1, event)} /></span>`;
+}
+
+// The question that takes the place of one which had the focus has it then.
+function stay(inside) {
+  const turns = () => [...document.querySelectorAll(".turn")];
+  const at = turns().indexOf(inside.closest(".turn"));
+  const look = new MutationObserver(() => {
+    const question = turns()[at]?.querySelector("h2");
+    if (!question || document.activeElement !== document.body) return;
+    look.disconnect();
+    question.focus({ preventScroll: true });
+  });
+  look.observe(document.body, { childList: true, subtree: true });
 }
 
 // Enter asks, Shift+Enter breaks the line, Escape leaves the question as it was.
@@ -47,7 +65,7 @@ function Editor({ text, onSave, onLeave }) {
     field.current.style.blockSize = "auto";
     field.current.style.blockSize = `${field.current.scrollHeight + 2}px`;
   };
-  const save = () => field.current.value.trim() && onSave(field.current.value.trim());
+  const save = () => field.current.value.trim() && onSave(field.current.value.trim(), field.current);
   const onKeyDown = (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) save();

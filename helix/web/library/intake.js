@@ -103,9 +103,7 @@ async function send(card, files, tags) {
 }
 
 function took(card, { run_id: run, documents, refused = [] }) {
-  const now = find(card);
-  const known = run === null ? documents.filter((one) => one.duplicate).length : 0;
-  patch(card, { known: now.known + known });
+  patch(card, { known: find(card).known + documents.filter((one) => one.duplicate).length });
   refuse(card, refused.map(({ name, reason }) => ({ name, reason: reason.replace(`${name}: `, "") })));
   if (run !== null) start(card, run);
 }

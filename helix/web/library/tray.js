@@ -25,7 +25,7 @@ export function Tray() {
   if (!shown.length) return null;
   const [first] = shown;
   return html`<aside class="tray" aria-label="Imports"><p role="status"><strong>${summaryOf(first)}</strong>
-    ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}</p>
+    ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}${first.refused.length > 2 && ` and ${first.refused.length - 2} more`}</p>
     <a href=${address("library")}>Open the library</a>
     <button type="button" class="icon-button" aria-label="Dismiss" onClick=${() => tell(shown.map(({ id }) => id))}><${Icon} name="close" /></button></aside>`;
 }

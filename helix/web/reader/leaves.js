@@ -98,8 +98,10 @@ function placeIn(box, leaf, share = 0) {
   return inner.top + share * inner.height - box.getBoundingClientRect().top - down;
 }
 
-// A passage goes to the middle; only the reader scrolls.
+// A passage goes to the middle; only the reader scrolls, and a table within it.
 function show(box, element) {
+  const table = element.closest(".table-scroll");
+  if (table && table !== box) show(table, element);
   const outer = box.getBoundingClientRect();
   const inner = element.getBoundingClientRect();
   box.scrollTop += inner.top - outer.top - Math.max((box.clientHeight - inner.height) / 2, 24);

@@ -33,6 +33,7 @@ function timed(remedy, after) {
 }
 
 function sentence(text) {
-  const line = text.charAt(0).toUpperCase() + text.slice(1);
+  // the name of a file stays as it is
+  const line = /^[a-z]+([ ,]|$)/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?…]$/.test(line) ? line : `${line}.`;
 }

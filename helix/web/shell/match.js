@@ -20,14 +20,15 @@ function fitOf({ name, hint = "" }, letters) {
   return { score: fit(folded(hint), letters).score / 2, at: [] };
 }
 
-// As it stands in the text counts most, then at a word's start, then letter by letter.
+// As it stands in the text counts most, then at a word's start, then letter by letter within a word.
 function fit(text, letters) {
   const whole = text.replace(/\s/g, "").includes(letters) ? text.indexOf(letters[0]) : -1;
   const at = [];
   let score = whole < 0 ? 0 : letters.length;
   let from = placeOf(text, letters);
   for (const letter of letters) {
-    const place = text.indexOf(letter, from);
+    let place = text.indexOf(letter, from);
+    while (place > from && !START.test(text.slice(0, place)) && !/^\S+$/.test(text.slice(at.at(-1), place))) place = text.indexOf(letter, place + 1);
     if (place < 0) return { score: 0, at: [] };
     score += 1 + (START.test(text.slice(0, place)) ? 2 : 0) + (at.at(-1) === place - 1 ? 2 : 0);
     at.push(place);
