@@ -32,8 +32,8 @@ from helix.telemetry.logs import configure_logging, silence_access_log
 from helix.telemetry.metrics import Metrics
 from helix.telemetry.tracing import Tracing
 
-_CORS_REQUEST_HEADERS = (
-    "Authorization", "Content-Type", "Last-Event-ID", "traceparent", "Mcp-Protocol-Version",
+_EXPOSED_HEADERS = (
+    "X-Answer-Id", "X-Trace-Id", "X-Request-Id", "Retry-After", "Content-Disposition",
 )  # fmt: skip
 
 
@@ -81,9 +81,9 @@ def _add_middleware(
         application.add_middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=_CORS_REQUEST_HEADERS,
-            expose_headers=["X-Answer-Id", "X-Trace-Id"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["*"],  # SDKs send headers of their own, and a cookie never comes along
+            expose_headers=_EXPOSED_HEADERS,
         )
     application.add_middleware(OwnPagesOnly, origins=settings.cors_origins)
     application.add_middleware(KnownHosts, hosts=settings.hosts, any_host=settings.auth != "off")

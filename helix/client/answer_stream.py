@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Generator
 from typing import Any, Self
 
 import httpx
@@ -75,6 +75,25 @@ class AsyncAnswerStream:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+class PendingStream:
+    """The stream that a request is answered with: ``await`` it, or use it in ``async with``."""
+
+    def __init__(self, sending: Coroutine[Any, Any, AsyncAnswerStream]) -> None:
+        self._sending = sending
+        self._stream: AsyncAnswerStream | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncAnswerStream]:
+        return self._sending.__await__()
+
+    async def __aenter__(self) -> AsyncAnswerStream:
+        self._stream = await self._sending
+        return self._stream
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._stream is not None:
+            await self._stream.aclose()
 
 
 async def frames_of(response: httpx.Response) -> AsyncGenerator[Frame, None]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from helix.client import calls
-from helix.client.answer_stream import AsyncAnswerStream, frames_of
+from helix.client.answer_stream import AsyncAnswerStream, PendingStream, frames_of
 from helix.client.answers import Answer, answer_of
 from helix.client.calls import Call, File, Json, QuestionOptions, SearchOptions, UploadOptions
 from helix.client.errors import CLOSED, IncompleteStream, ServerTimeout
@@ -90,9 +90,9 @@ class AsyncHelix:
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
 
-    async def ask(self, question: str, **options: Unpack[QuestionOptions]) -> AsyncAnswerStream:
-        """An answer as it streams: ``async with await helix.ask(…) as stream``."""
-        return await self.stream(calls.query(question, options, stream=True))
+    def ask(self, question: str, **options: Unpack[QuestionOptions]) -> PendingStream:
+        """An answer as it streams: ``async with helix.ask(…) as stream``."""
+        return PendingStream(self.stream(calls.query(question, options, stream=True)))
 
     async def stream(self, call: Call) -> AsyncAnswerStream:
         """The same of a request of your own that is answered with an answer's events."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Self, Unpack
 
+from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
 from helix.client.asynchronous import AsyncHelix
@@ -61,7 +62,8 @@ class Helix:
 
     def ask(self, question: str, **options: Unpack[QuestionOptions]) -> AnswerStream:
         """An answer as it streams: ``with helix.ask(…) as stream``."""
-        return AnswerStream(self._loop.run(self._helix.ask(question, **options)), self._loop)
+        call = calls.query(question, options, stream=True)
+        return AnswerStream(self._loop.run(self._helix.stream(call)), self._loop)
 
     def query(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer, once it is whole."""

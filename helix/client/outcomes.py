@@ -27,8 +27,8 @@ from helix.errors import BadRequest, HelixError, NotFound, Unavailable
 FIRST_PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 30.0
 """A longer ``Retry-After``, as for the limit of a day, is an error at once."""
-_NO_ROUTE = "Not Found"
-"""FastAPI's error for an address without a route, such as one with a mistake in it."""
+_NO_ROUTE = ("there is no route ", "Not Found")
+"""Beginnings of the error for an address without a route, such as one with a mistake in it."""
 _REFUSED: dict[int, type[HelixError]] = {
     401: Unauthorized, 403: Forbidden, 404: NotFound, 409: Conflict, 429: RateLimited,
 }  # fmt: skip
@@ -70,7 +70,7 @@ class Attempts:
         except (ValueError, LookupError, TypeError):
             return self.invalid_response()
         status = outcome.status_code
-        if status == 404 and reason == _NO_ROUTE:
+        if status == 404 and reason.startswith(_NO_ROUTE):
             return self.invalid_response()
         if status >= 500:
             return Unavailable(f"the server at {self.address} cannot answer: {reason}")

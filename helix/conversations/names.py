@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import uuid
 from hashlib import sha256
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from helix.errors import BadRequest
 
@@ -39,6 +42,10 @@ def id_of(name: str) -> str:
     if _ID.fullmatch(name):
         return name
     return sha256(name.encode(errors="surrogatepass")).hexdigest()
+
+
+ConversationId = Annotated[str, AfterValidator(id_of)]
+"""The id of the conversation that an address names, by that id or as a client calls it."""
 
 
 def title_of(question: str) -> str:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from helix.errors import BadRequest
@@ -161,7 +162,7 @@ def inferred(name: str, text: str) -> Value:
         BadRequest: it is empty, too long, or no date although it looks like one.
     """
     bare = text.strip()
-    if _NUMBER.fullmatch(bare) and abs(float(bare)) <= _LARGEST_NUMBER:
+    if _NUMBER.fullmatch(bare) and _is_exact(bare):
         return _number(name, bare)
     return _date(name, bare) if _looks_like_date(bare) else _text(name, text)
 
@@ -209,9 +210,14 @@ def _number(name: str, given: str | float) -> float:
         number = float(given)
     except (ValueError, OverflowError):
         raise BadRequest(f"{name} is no number") from None
-    if not math.isfinite(number) or abs(number) > _LARGEST_NUMBER:
+    if not math.isfinite(number) or not _is_exact(given):
         raise BadRequest(f"{name} is beyond 2^53, the largest number: make it a text")
     return number + 0.0  # minus zero is zero
+
+
+def _is_exact(number: str | float) -> bool:
+    """True if a finite number is within the largest, before it is rounded to a float8."""
+    return Decimal(number).copy_abs() <= _LARGEST_NUMBER
 
 
 def _text(name: str, given: str) -> str:

@@ -134,8 +134,7 @@ def add_space(connection: Connected, tenant: str, name: str, **about: Any) -> in
     values: dict[str, Any] = {"everyone": False, "model": "", "style": ""} | _checked(
         {**about, "name": name}
     )
-    taken = values["name"].lower() == _LIBRARY
-    row = None if taken else connection.execute(sql.ADD, values | {"tenant": tenant}).fetchone()
+    row = connection.execute(sql.ADD, values | {"tenant": tenant}).fetchone()
     if row is None:
         raise _taken(name)
     return int(row[0])
@@ -150,7 +149,7 @@ def change_space(
         NotFound: there is none of this id.
         BadRequest, Conflict: as ``add_space``.
     """
-    values = dict.fromkeys(("name", "everyone", "model", "style")) | _checked(changes)
+    values = dict.fromkeys(("name", "everyone", "model", "style")) | _checked(changes, space)
     values |= {"tenant": tenant, "id": space}
     if space == LIBRARY_SPACE:
         connection.execute(sql.KEEP_LIBRARY, values)
@@ -162,10 +161,12 @@ def change_space(
         raise no_space(space)
 
 
-def _checked(about: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(about: Mapping[str, Any], space: int | None = None) -> dict[str, Any]:
     checked = {name: value for name, value in about.items() if value is not None}
     if "name" in checked:
         checked["name"] = checked_name(checked["name"])
+        if checked["name"].lower() == _LIBRARY and space != LIBRARY_SPACE:
+            raise _taken(checked["name"])
     if "style" in checked:
         checked["style"] = _checked_style(checked["style"])
     return checked

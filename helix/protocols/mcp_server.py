@@ -6,6 +6,7 @@ The SDK is slow to import, so this module is imported with the first request of 
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec, TypeVar
@@ -47,6 +48,7 @@ _TOOLS: tuple[tuple[str, KeyScope, Callable[..., Awaitable[Any]]], ...] = (
     ("read_passage", "read", mcp_tools.read_passage),
 )
 """Name, the scope that a key needs for it, and function of each tool."""
+_ARGUMENTS = {name: inspect.signature(work).parameters for name, _, work in _TOOLS}
 _MOST_LISTED = 200
 _LISTED_BY = "GET /v1/documents"  # what errors of the library name, whose users ask over HTTP
 _P = ParamSpec("_P")
@@ -78,7 +80,13 @@ class DocumentServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call the tool as MCPServer does; its failure is told in its words, without the input."""
+        """Call the tool as MCPServer does; its failure is told in its words, without the input.
+
+        An argument that the tool does not have is refused: the SDK would pass it over.
+        """
+        known = _ARGUMENTS.get(name)
+        if known and (strange := [each for each in arguments if each not in known]):
+            raise ToolError(f"{strange[0][:80]} is no argument of {name}: {', '.join(known)} are")
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:

@@ -336,10 +336,12 @@ async def read_passage(
 ) -> Passage:
     """Read the characters start to end of a document, such as those around a citation."""
     caller = visitor.get()
+    if end is not None and end < start:
+        raise BadRequest(f"end, {end}, lies before start, {start}")
     document = await get_document(caller.library, document_id)
     text: str = document["text"] or ""
     start = min(start, len(text))
-    end = min(len(text) if end is None else max(end, start), len(text), start + MOST_CHARS)
+    end = min(len(text) if end is None else end, len(text), start + MOST_CHARS)
     return Passage(
         document_id=document_id, title=document["title"],
         url=caller.link(document_id, {"start": start, "end": end}),

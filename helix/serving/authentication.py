@@ -38,8 +38,9 @@ from helix.settings import Public
 if TYPE_CHECKING:
     from helix.study.progress.actions import Action
 
+_NO_KEY = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
 # one line for every such key: it tells nothing about a key that somebody tries
-_REFUSED = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"
+_UNKNOWN_KEY = "this API key is not known, or no longer: `helix keys create` makes another"
 _SIGN_IN = "sign in, or send an API key: Authorization: Bearer hx_…"
 _CHALLENGE = f'Bearer, Helix-Sign-In page="{SIGN_IN_PAGE}"'
 """Tells the page, which asked without a key, where people sign in."""
@@ -183,11 +184,14 @@ class Caller:
 
         Raises:
             NotFound: there is no such space, or it may not be read.
+            BadRequest: the request names another one already.
         """
         if named is None:
             return self
         space = await space_of(self.services.library.of(self.tenant), named, self.spaces)
-        self.state.caller = caller = replace(self, asked=within_both(self.asked, (space,)))
+        if self.asked is not None and space not in self.asked:
+            raise BadRequest(_SPACE_TWICE)
+        self.state.caller = caller = replace(self, asked=(space,))
         return caller
 
     def note(self, action: Action, n: int = 1) -> None:
@@ -227,8 +231,7 @@ async def authenticate(
     """The caller, by the request's headers and address alone; ``request.state.caller`` too.
 
     Its key has ``scope``, if one is needed; with ``in_spaces`` an editor of a space does without.
-    Where HELIX_PUBLIC has ``public``, a request without a
-    key is nobody's.
+    Where HELIX_PUBLIC has ``public``, a request without a key is nobody's.
 
     Raises:
         HTTPException: 401, the request has no key that opens anything.
@@ -312,12 +315,13 @@ def learner_of(person_id: int) -> str:
 async def _key_holder(
     request: Request, services: Services, scope: KeyScope | None, in_spaces: bool
 ) -> Caller:
-    opened = await access_of_key(services.store, _bearer_token(request))
+    token = _bearer_token(request)
+    opened = await access_of_key(services.store, token)
     if opened is None:
-        raise HTTPException(401, _REFUSED, {"WWW-Authenticate": "Bearer"})
+        raise HTTPException(401, _UNKNOWN_KEY if token else _NO_KEY, {"WWW-Authenticate": "Bearer"})
 
     async def renewed() -> Caller | None:
-        now = await access_of_key(services.store, _bearer_token(request))
+        now = await access_of_key(services.store, token)
         return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
 
     learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
@@ -354,6 +358,7 @@ class ApiRoute(APIRoute):
 
     max_body_bytes: ClassVar[int | None] = 2 * MEGABYTE
     """Of the request's body; None where the handler sets a limit, as it does for forms."""
+    too_large_status: ClassVar[int] = 413
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, behind authentication and the limit."""
@@ -368,7 +373,7 @@ class ApiRoute(APIRoute):
                     raise BadRequest("the address holds a null character, which no id has")
                 if limit is not None:
                     reason = f"the body is larger than {limit // MEGABYTE} MB, the limit"
-                    too_long = HTTPException(400, reason, {"Connection": "close"})
+                    too_long = HTTPException(self.too_large_status, reason, {"Connection": "close"})
                     request = limit_body(request, limit, too_long)
                 return await handler(request)
 

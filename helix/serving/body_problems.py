@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +20,8 @@ async def read_body(body: bytes, kind: type[_Body]) -> _Body:
     Raises:
         ValidationError: it is malformed.
     """
-    return await off_loop_if_long(len(body) // _BYTES_A_CHARACTER, kind.model_validate_json, body)
+    text = body.removeprefix(BOM_UTF8)
+    return await off_loop_if_long(len(text) // _BYTES_A_CHARACTER, kind.model_validate_json, text)
 
 
 def first_problem(error: ValidationError) -> tuple[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Request
+from fastapi.dependencies.models import Dependant
 
 from helix.domain.conditions import written_conditions
 from helix.domain.file_kinds import KINDS, media_of
@@ -49,5 +50,22 @@ def _wanted(
     )
 
 
+def _known(request: Request) -> None:
+    """Refuse a parameter that the route does not have: it would not narrow what is found."""
+    known = _names(request.scope["route"].dependant)
+    if strange := [name for name in request.query_params if name not in known]:
+        raise BadRequest(
+            f"{min(strange)[:80]} is no parameter of {request.url.path}:"
+            f" there are {', '.join(sorted(known))}"
+        )
+
+
+def _names(dependant: Dependant) -> set[str]:
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*map(_names, dependant.dependencies))
+
+
+KNOWN_PARAMETERS = Depends(_known)
+"""Has a route answer 400 to a parameter that it does not have."""
 Narrowed = Annotated[DocumentFilter, Depends(_wanted)]
 """The documents that the request's parameters leave."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from helix.errors import HelixError
 from helix.overload.limits import LimitReached
@@ -20,6 +22,8 @@ from helix.serving.openai_route import is_openai_path
 
 _logger = logging.getLogger(__name__)
 _ROUTES = "chat/completions, responses, embeddings and models are"
+_ROUTER_SAYS = frozenset({HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase})
+_LONGEST_PATH = 200
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -28,11 +32,7 @@ def add_error_handlers(application: FastAPI) -> None:
 
     @application.exception_handler(HelixError)
     async def helix_error(_: Request, error: HelixError) -> JSONResponse:
-        if error.status >= 500:
-            _logger.warning("no answer: %s", error)
-        # the message may quote an id of the request, which may hold line ends
-        line = _CONTROLS.sub(" ", str(error))
-        return JSONResponse({"error": line}, status_code=error.status)
+        return error_response(error, error.status)
 
     @application.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -49,9 +49,38 @@ def add_error_handlers(application: FastAPI) -> None:
         if isinstance(error, LimitReached):
             request.state.refused_for = error.setting
         told: dict[str, Any] = {"error": error.detail}
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_methods(request))
         if error.status_code in (404, 405) and is_openai_path(request.url.path):
             told = error_json(f"there is no such route here: {_ROUTES}", error.status_code)
-        return JSONResponse(told, status_code=error.status_code, headers=error.headers)
+        elif error.detail in _ROUTER_SAYS:
+            told = {"error": _no_route(request, headers.get("Allow"))}
+        return JSONResponse(told, status_code=error.status_code, headers=headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of all routes of the request's path; the router names those of the first."""
+    routes = [
+        route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE
+    ]
+    return sorted({method for route in routes for method in getattr(route, "methods", None) or ()})
+
+
+def _no_route(request: Request, allowed: str | None) -> str:
+    """The line for an error of the router: a path without a route, or without this method."""
+    path = _CONTROLS.sub(" ", request.url.path)[:_LONGEST_PATH]
+    if allowed:
+        return f"{path} takes no {request.method}: it takes {allowed}"
+    return f"there is no route {request.method} {path}: GET /openapi.json lists them"
+
+
+def error_response(error: HelixError, status: int) -> JSONResponse:
+    """The response to a failed request, as one line; logged where the server is at fault."""
+    if status >= 500:
+        _logger.warning("no answer: %s", error)
+    # the message may quote an id of the request, which may hold line ends
+    return JSONResponse({"error": _CONTROLS.sub(" ", str(error))}, status_code=status)
 
 
 def _problem(first: dict[str, Any]) -> str:

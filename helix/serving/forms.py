@@ -13,6 +13,7 @@ from helix.errors import BadRequest
 from helix.library.errors import TooLarge
 from helix.library.uploads import clean_name
 from helix.overload.limits import MEGABYTE, limit_body
+from helix.serving.file_names import extended_name, plain_name
 
 _MAX_FIELDS = 100
 
@@ -40,7 +41,8 @@ def form_body(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
 
 
 class _LimitedParser(MultiPartParser):
-    """Starlette's parser, which has no limit on a file, and takes a form that breaks off."""
+    """Starlette's parser, which has no limit on a file, takes a form that breaks off, and reads one
+    way to write a name."""
 
     limits: FormLimits
     ended = False
@@ -49,6 +51,16 @@ class _LimitedParser(MultiPartParser):
     def on_part_begin(self) -> None:
         self._part_bytes = 0
         super().on_part_begin()
+
+    def on_headers_finished(self) -> None:
+        part = self._current_part
+        given = part.content_disposition or b""
+        extended = extended_name(given)
+        if extended is not None:
+            part.content_disposition = given + b'; filename=""'  # Starlette reads no other
+        super().on_headers_finished()
+        if part.file is not None:
+            part.file.filename = extended or plain_name(part.file.filename or "")
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self._part_bytes += end - start

@@ -38,6 +38,13 @@ class UnknownModel(HelixError):
     code = "model_not_found"
 
 
+_OR_ONE = BeforeValidator(
+    lambda given: [given] if isinstance(given, str) else given,
+    json_schema_input_type=str | list[str],
+)
+"""Takes one text for a list of one; a union of both would tell an error of each."""
+
+
 class _Lenient(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -144,7 +151,7 @@ class ChatRequest(AskingRequest):
 
     messages: _Messages
     stream_options: _StreamOptions | None = None
-    stop: str | Annotated[list[str], Field(max_length=4)] | None = None
+    stop: Annotated[list[str], Field(max_length=4), _OR_ONE] | None = None
     n: Literal[1] | None = None
     response_format: Format | None = None
     function_call: Any = Field(None, description="Not one that forces a call")
@@ -166,7 +173,7 @@ class ChatRequest(AskingRequest):
 
     @property
     def stops(self) -> tuple[str, ...]:
-        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        return tuple(self.stop or ())
 
     @property
     def tells_usage(self) -> bool:
@@ -201,15 +208,10 @@ class ResponsesRequest(AskingRequest):
 class EmbeddingsRequest(_Body):
     """The body of POST /v1/embeddings."""
 
-    input: str | Annotated[list[str], Field(min_length=1, max_length=_MOST_TEXTS)]
+    input: Annotated[list[str], Field(min_length=1, max_length=_MOST_TEXTS), _OR_ONE]
     encoding_format: Literal["float", "base64"] | None = None
     dimensions: int | None = None
     input_type: Literal["document", "query"] = Field("document", description="Of Helix")
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts to embed."""
-        return [self.input] if isinstance(self.input, str) else self.input
 
 
 Kind = TypeVar("Kind", bound=_Body)

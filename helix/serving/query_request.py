@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
@@ -42,7 +43,7 @@ _KINDS = {
     "top_k": "a whole number from 1 to 50",
     "topK": "a whole number, which is brought into 1 to 8",
     "as_of": _A_TIME,
-    "space": "the name or the id of a space, as a text of at most 100 characters",
+    "space": "the name or the id of a space, of at most 100 characters",
     "document_ids": "a list of 1 to 1000 ids of documents, which are whole numbers",
     "conversation_id": "a text of at most 200 characters",
     "debug": "true or false",
@@ -124,6 +125,14 @@ def _checked_by(check: Callable[[Any], object]) -> AfterValidator:
 
 Time = Annotated[datetime, BeforeValidator(_moment)]
 DocumentId = Annotated[int, Field(ge=0, le=_LARGEST_ID)]
+SpaceName = Annotated[
+    str,
+    Field(max_length=100),
+    BeforeValidator(
+        lambda given: str(given) if type(given) is int else given, json_schema_input_type=str | int
+    ),
+]
+"""A space as a request names it: its name, or its id as a text or a number."""
 Prefix = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_without_controls)]
 Company = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_without_controls)]
 Kind = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_without_controls)]
@@ -177,7 +186,7 @@ class QueryRequest(BaseModel):
     top_k: int | None = Field(None, ge=1, le=50, description="Chunks to answer from")
     document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
     filters: Filters | None = None
-    space: str | None = Field(None, max_length=100, description="Its documents alone: id or name")
+    space: SpaceName | None = Field(None, description="Its documents alone: id or name")
     as_of: Time | None = Field(None, description=AS_OF)
     conversation_id: str | None = Field(None, max_length=200, description="Begun or gone on with")
     debug: bool | None = Field(None, description="Tell how the answer came about")
@@ -234,7 +243,7 @@ def checked_request(body: bytes, max_question_chars: int, kind: type[_Body]) -> 
         BadRequest: one line that names the key which is unknown, missing or not of its kind.
     """
     try:
-        request = kind.model_validate_json(body)
+        request = kind.model_validate_json(body.removeprefix(BOM_UTF8))
     except ValidationError as error:
         raise BadRequest(_problem(error, kind)) from None
     length = len(getattr(request, "question", ""))
@@ -253,7 +262,7 @@ def _problem(error: ValidationError, kind: type[BaseModel]) -> str:
     if first["type"] == "extra_forbidden":
         model = Filters if place[0] == "filters" else kind
         known = ", ".join(model.model_fields)
-        return f"{json.dumps('.'.join(place)[:80])} is no key of a query: there are {known}"
+        return f"{json.dumps('.'.join(place)[:80])} is no key of this request: there are {known}"
     if place[:2] == ["filters", "metadata"] and first["type"] == "value_error":
         said = first["msg"].removeprefix("Value error, ")
         return f"filters.{said}" if said.startswith("metadata") else f"filters.metadata: {said}"

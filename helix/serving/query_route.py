@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 
 from helix.errors import HelixError, UpstreamError
 from helix.serving.authentication import ApiRoute
+from helix.serving.error_handlers import error_response
 from helix.serving.query_request import MAX_BYTES
-
-_logger = logging.getLogger(__name__)
 
 
 class QueryRoute(ApiRoute):
     """A route whose failures have the statuses of the contract, wherever they come from."""
 
     max_body_bytes = MAX_BYTES
+    too_large_status = 400
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, its errors as statuses."""
@@ -29,10 +28,7 @@ class QueryRoute(ApiRoute):
             try:
                 return await handler(request)
             except HelixError as error:
-                status = _contract_status(error)
-                if status >= 500:
-                    _logger.warning("no answer: %s", error)
-                return JSONResponse({"error": str(error)}, status_code=status)
+                return error_response(error, _contract_status(error))
 
         return with_contract_status
 

@@ -15,7 +15,7 @@ from helix.storage.statements import study_attempts as sql
 from helix.study.item_storage import read_set
 from helix.study.items import Choice, TrueFalse, item_of
 from helix.study.rows import item_row, items_of, one
-from helix.study.sets import no_set
+from helix.study.sets import get_set, no_set
 
 _QUESTIONS = ("choice", "true_false")
 
@@ -39,7 +39,8 @@ def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) 
 
 
 async def list_attempts(library: Library, set_id: int, learner: str) -> list[Row]:
-    """The learner's attempts at a set, newest first."""
+    """The learner's attempts at a set, newest first; raises as ``get_set`` does."""
+    await get_set(library, set_id)
     return await library.all_data(sql.LIST, {"set_id": set_id, "learner": learner})
 
 

@@ -163,8 +163,10 @@ def test_a_key_opens_its_own_tenant(database: str) -> None:
 async def test_it_is_the_same_for_an_event_loop(database: str) -> None:
     with live(database) as server:
         async with AsyncHelix(str(server.base_url), tenant="default") as client:
-            async with await client.ask(QUESTION) as stream:
+            async with client.ask(QUESTION) as stream:
                 told = "".join([piece async for piece in stream])
+                assert (await stream.answer()).answer == told
+            async with await client.ask(QUESTION) as stream:
                 assert (await stream.answer()).answer == told
             both = await asyncio.gather(*(client.query(QUESTION) for _ in range(2)))
             assert {each.answer for each in both} == {told}

@@ -137,6 +137,20 @@ def test_a_query_begins_a_conversation_and_goes_on_with_it(
     assert found[0]["messages"] == 2
 
 
+def test_a_conversation_of_a_query_is_found_by_the_name_that_it_was_given(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    body = {"question": QUESTION, "conversation_id": "user 42"}
+    first = client.post("/v1/query", json=body).json()
+    assert path_of(client, "user%2042")[0]["answer_id"] == first["answer_id"]
+    renamed = client.patch("/v1/conversations/user 42", json={"title": "Of 42"})
+    assert (renamed.status_code, renamed.json()["title"]) == (200, "Of 42")
+    assert ask(client, "user 42").json()["turn"]
+    assert len(path_of(client, "user 42")) == 2
+    assert client.delete("/v1/conversations/user%2042").status_code == 204
+    assert client.get("/v1/conversations/user 42").status_code == 404
+
+
 def started(client: httpx.Client, wire: GeminiWire, conversation: str) -> int:
     """A slow answer whose client leaves after its first frames; the message."""
     wire.script(SLOW, on="generate")

@@ -17,6 +17,7 @@ from helix.domain.metadata import (
     inferred,
     json_of,
     shown,
+    value_as,
     value_of,
     with_layers,
 )
@@ -66,7 +67,9 @@ def test_what_is_read_can_be_sent_again(sent: Any) -> None:
         ({"a": True}, "metadata.a is no text, number"), ({"a": {"b": 1}}, "metadata.a is no text"),
         ({"a": ""}, "metadata.a is empty"), ({"a": "x" * 501}, "metadata.a has 501 characters"),
         ({"a": "x\ny"}, "metadata.a holds control"), ({"a": float("inf")}, "metadata.a is beyond"),
-        ({"a": 2**53 + 2}, "metadata.a is beyond"), ({"a": 10**400}, "metadata.a is no number"),
+        ({"a": 2**53 + 2}, "metadata.a is beyond"), ({"a": 2**53 + 1}, "metadata.a is beyond"),
+        ({"a": [-(2**53) - 1]}, "metadata.a is beyond"),
+        ({"a": 10**400}, "metadata.a is no number"),
         ({"a": "2024-02-30"}, "metadata.a is no date"), ({"a": []}, "metadata.a has 0 items"),
         ({"a": "0001-01-01T00:00+05:00"}, "metadata.a is no date"),
         ({"a": [1] * 51}, "metadata.a has 51 items"), ({"a": [[1]]}, "metadata.a is no text"),
@@ -184,4 +187,7 @@ def test_a_scope_is_read_back_from_the_json_of_a_receipt() -> None:
 
 def test_what_looks_like_a_number_is_one_however_long() -> None:
     assert inferred("x", "9007199254740992") == 2.0**53
+    assert inferred("x", "9007199254740993") == "9007199254740993"
     assert inferred("x", "9007199254740993" + "0") == "90071992547409930"
+    with pytest.raises(BadRequest, match="beyond"):
+        value_as("x", "number", "9007199254740993")

@@ -165,6 +165,13 @@ def test_what_fails_is_a_line_for_the_model(client: httpx.Client, wire: GeminiWi
             assert "there is no chunk" in await refused(session, "fetch", id="987654")
             assert "document:" in await refused(session, "fetch", id="../etc")
             assert "document" in await refused(session, "read_passage", document_id=987654)
+            backwards = await refused(session, "read_passage", document_id=1, start=9, end=3)
+            assert "end, 3, lies before start, 9" in backwards
+            unknown = await refused(session, "search", query="refund", tag="policy")
+            assert unknown.endswith(
+                "tag is no argument of search: query, limit, document_ids, tags, source_prefix,"
+                " company, kind, since, until, metadata are"
+            )
             none = await refused(session, "read_passage", document_id=987654)
             assert none == "there is no document 987654: list_documents lists them"
             assert await refused(session, "ask", question=" ") == "question is missing or blank"

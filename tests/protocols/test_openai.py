@@ -196,6 +196,7 @@ def test_models_are_listed_and_another_is_not_found(api: OpenAI) -> None:
     [
         ({"model": "helix"}, "messages"),
         ({"model": "helix", "messages": MESSAGES, "n": 2}, "n"),
+        ({"model": "helix", "messages": MESSAGES, "stop": ["a"] * 5}, "stop"),
         ({"model": "helix", "messages": [{"role": "user", "content": "x" * 4001}]}, "messages"),
         ({"model": "helix", "messages": [{"role": "user", "content": " "}]}, "messages"),
         ({"model": "helix", "messages": [{"role": "assistant", "content": "x"}]}, "messages"),
@@ -213,6 +214,17 @@ def test_a_bad_request_names_its_parameter(
         400, "invalid_request_error", param,
     )  # fmt: skip
     assert "\n" not in error["message"]
+    assert param != "stop" or "at most 4 items" in error["message"]
+
+
+@pytest.mark.parametrize(("texts", "limit"), [([], "at least 1"), (["a"] * 2049, "at most 2048")])
+def test_texts_that_cannot_be_embedded_are_told_with_the_limit(
+    client: httpx.Client, texts: list[str], limit: str
+) -> None:
+    response = client.post("/v1/embeddings", json={"model": "helix-embed", "input": texts})
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, "input")
+    assert f"input: List should have {limit} item" in error["message"]
 
 
 def test_other_paths_of_the_api_are_refused_in_its_form(client: httpx.Client) -> None:
@@ -224,7 +236,7 @@ def test_other_paths_of_the_api_are_refused_in_its_form(client: httpx.Client) ->
         assert refused.status_code in (404, 405), path
         error = refused.json()["error"]
         assert error["type"] == "invalid_request_error" and "/" in error["message"]
-    assert client.get("/v1/nowhere").json() == {"error": "Not Found"}
+    assert "no route GET /v1/nowhere" in client.get("/v1/nowhere").json()["error"]
     blank = {"model": "helix", "messages": [{"role": "user", "content": " "}]}
     told = client.post("/v1/chat/completions", json=blank).json()["error"]["message"]
     assert told == "the last message is missing or blank"

@@ -211,6 +211,9 @@ def test_an_embedding_failure_is_a_503(service: Service, wire: GeminiWire) -> No
 
 def test_the_database_goes_and_comes(service: Service, database: CuttableDatabase) -> None:
     assert service.get("/healthz").json() == {"ok": True}
+    for path in ("/healthz", "/health", "/readyz"):
+        asked = httpx.head(f"{service.url}{path}")
+        assert (asked.status_code, asked.content) == (200, b""), path
     database.shut()
     down = service.get("/healthz")
     assert (down.status_code, down.content) == (503, b'{"ok":false}')
@@ -330,6 +333,12 @@ def test_openapi_documents_both_routes(service: Service) -> None:
 
 
 def test_unknown_paths_and_methods_are_json(service: Service) -> None:
-    assert service.get("/nothing").json() == {"error": "Not Found"}
+    told = {"error": "there is no route GET /nothing: GET /openapi.json lists them"}
+    assert service.get("/no%0Athing").json() == told
     response = httpx.post(f"{service.url}/ask")
-    assert (response.status_code, list(response.json())) == (405, ["error"])
+    assert (response.status_code, response.json()) == (
+        405,
+        {"error": "/ask takes no POST: it takes GET"},
+    )
+    several = httpx.put(f"{service.url}/v1/documents")
+    assert (several.status_code, several.headers["allow"]) == (405, "GET, POST")

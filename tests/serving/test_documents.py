@@ -86,7 +86,7 @@ def test_the_list_searches_and_filters(client: httpx.Client, sql: psycopg.Connec
 @pytest.mark.parametrize(
     "query",
     ["limit=0", "limit=201", "after=nonsense", "after=WyJ0aXRsZSIsImEiLDFd", "status=x", "sort=x",
-     "q=%00", "after=WyJ1cGRhdGVkIiw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OSwxXQ"],
+     "q=%00", "after=WyJ1cGRhdGVkIiw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OSwxXQ", "tags=a", "metadata=x"],
 )  # fmt: skip
 def test_a_list_that_cannot_be_given(client: httpx.Client, query: str) -> None:
     response = client.get(f"/v1/documents?{query}")
@@ -160,16 +160,20 @@ def test_the_file_comes_back_as_it_was(
     assert response.content == html
     assert response.headers["content-length"] == str(len(html))
     assert response.headers["content-disposition"] == (
-        "attachment; filename*=UTF-8''a%20%27q%27%3B%20%C3%BC.html"
+        "attachment; filename=\"a 'q'; u.html\"; filename*=UTF-8''a%20%27q%27%3B%20%C3%BC.html"
     )
     assert response.headers["x-content-type-options"] == "nosniff"
     named = client.patch(f"/v1/documents/{document_id}", json={"file_name": "new.html"})
     assert named.status_code == 200, named.text
     renamed = client.get(f"/v1/documents/{document_id}/file").headers["content-disposition"]
-    assert renamed == "attachment; filename*=UTF-8''new.html"
+    assert renamed == "attachment; filename=\"new.html\"; filename*=UTF-8''new.html"
+    placed = client.patch(f"/v1/documents/{document_id}", json={"file_name": '../../x\\y"%.txt'})
+    assert placed.json()["file_name"] == 'y"%.txt'
+    renamed = client.get(f"/v1/documents/{document_id}/file").headers["content-disposition"]
+    assert renamed == "attachment; filename=\"y__.txt\"; filename*=UTF-8''y%22%25.txt"
     coming = upload(client, b"Words.", "words.txt", source_uri="crm:deal/42").json()["documents"][0]
     own = client.get(f"/v1/documents/{coming['id']}/file").headers["content-disposition"]
-    assert own == "attachment; filename*=UTF-8''words.txt"
+    assert own == "attachment; filename=\"words.txt\"; filename*=UTF-8''words.txt"
 
 
 def test_a_file_that_is_deleted_while_it_is_read_is_cut_short() -> None:
@@ -279,11 +283,26 @@ def test_reading_an_upload_again(client: httpx.Client, sql: psycopg.Connection) 
 
 def test_a_page_may_upload_and_delete_from_an_origin_that_is_let_in(database_url: str) -> None:
     with live(database_url, cors_origins="https://app.example.com") as client:
-        for method in ("POST", "DELETE"):
-            headers = {
-                "Origin": "https://app.example.com", "Access-Control-Request-Method": method,
-            }  # fmt: skip
-            assert client.options("/v1/documents", headers=headers).status_code == 200
+        origin = {"Origin": "https://app.example.com"}
+        for method in ("POST", "PUT", "PATCH", "DELETE"):
+            headers = origin | {
+                "Access-Control-Request-Method": method,
+                "Access-Control-Request-Headers": "authorization,x-stainless-os",
+            }
+            told = client.options("/v1/documents", headers=headers)
+            assert (
+                told.status_code == 200 and method in told.headers["access-control-allow-methods"]
+            )
+            assert "x-stainless-os" in told.headers["access-control-allow-headers"]
+        shown = client.get("/v1/documents", headers=origin).headers
+        exposed = shown["access-control-expose-headers"].lower().split(", ")
+        assert {"retry-after", "x-request-id", "content-disposition"} <= set(exposed)
+        assert (
+            "access-control-allow-origin"
+            not in client.options(
+                "/v1/documents", headers=headers | {"Origin": "https://other.example.com"}
+            ).headers
+        )
 
 
 def test_without_a_database_all_of_it_is_503(database_url: str) -> None:

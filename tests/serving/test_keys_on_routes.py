@@ -74,6 +74,8 @@ def _check_tenant(keyed: Keyed, tenant: str, other: str, *, each: bool) -> None:
         for kind in SHUT_OUT if each else (SHUT_OUT[place % len(SHUT_OUT)],):
             told = keyed.send(method, path, keyed.keys.get((tenant, kind)), **sent)
             assert told.status_code == 401, (at, kind, told.text)
+            known = keyed.keys.get((tenant, kind)) is None
+            assert known == ("key is needed" in told.text), (at, kind, told.text)
         for scope in KEY_SCOPES if each else (KEY_SCOPES[place % len(KEY_SCOPES)],):
             theirs = keyed.send(method, path, keyed.keys[other, scope], **naming(sent, tenant))
             assert theirs.status_code == 403, (at, "another's", scope, theirs.text)

@@ -33,6 +33,8 @@ from helix.serving.query_request import query_request
         ('{"question":"a","tenant_id":""}', "tenant_id"),
         ('{"question":"a","conversation_id":5}', "conversation_id"),
         ('{"question":"a","conversation_id":"%s"}' % ("x" * 201), "conversation_id"),
+        ('{"question":"a","space":true}', "space"), ('{"question":"a","space":1.5}', "space"),
+        ('{"question":"a","space":%s}' % ("1" * 101), "space"),
         ('{"question":"a","debug":1}', "debug"), ('{"question":"a","stream":"yes"}', "stream"),
         ('{"question":"a","filters":[]}', "filters"),
         ('{"question":"a","filters":{"tag":["a"]}}', '"filters.tag"'),
@@ -69,6 +71,8 @@ def test_what_is_asked_for() -> None:
     until = datetime(2026, 1, 31, 20, 30, tzinfo=UTC)
     assert asked.scope("t") == Scope("t", (0, 2**63 - 1), "a/ %", ("b", "c"), since, until)
     assert query_request(b'{"question":"a"}', 1).scope("t") == Scope("t")
+    assert query_request(b'{"question":"a","space":1}', 1).space == "1"
+    assert query_request(b'\xef\xbb\xbf{"question":"a"}', 1).question == "a"
 
 
 def test_a_number_of_chunks_that_is_written_topk_is_brought_into_its_range() -> None:

@@ -77,6 +77,8 @@ def test_filters_are_those_of_a_query(client: httpx.Client) -> None:
         ({"q": "x", "tag": "a\x00b"}, "filters.tags is not"),
         ({"q": "x", "top_k": "0"}, "top_k"),
         ({"q": "x", "document_id": str(2**70)}, "document_ids is not"),
+        ({"q": "x", "document_ids": "1"}, "document_ids is no parameter of /v1/search: there are"),
+        ({"q": "x", "metadata": "a=b", "top_k": "3"}, "metadata is no parameter of /v1/search"),
     ],
 )
 def test_what_is_no_search_is_told(client: httpx.Client, params: Any, told: str) -> None:

@@ -254,6 +254,31 @@ def test_names(sent: str, name: str) -> None:
     assert clean_name(sent) == name and title_from_name(name)
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("filename*=UTF-8''na%C3%AFve%20plan.txt", "naïve plan.txt"),
+        ("filename=\"x.txt\"; filename*=utf-8'en'%e2%82%ac.txt", "€.txt"),
+        ("filename*=ISO-8859-1''n%E4h.txt; filename=\"x.txt\"", "näh.txt"),
+        ("filename*=nonsense''a.txt", "a.txt"),
+        ('filename="a %22b%22%0D%0A 100%25.txt"', 'a "b" 100%25.txt'),
+        ('filename="na\u00efve.txt"', "naïve.txt"),
+        ('filename="=?utf-8?B?bmHDr3ZlLnR4dA==?="', "naïve.txt"),
+        ('filename="=?utf-8?Q?na=C3=AF?= =?utf-8?Q?ve.txt?="', "naïve.txt"),
+        ('filename="=?nonsense?B?bmE=?=.txt"', "=?nonsense?B?bmE=?=.txt"),
+    ],
+)
+def test_a_name_is_read_however_a_client_writes_it(
+    client: httpx.Client, sql: psycopg.Connection, written: str, name: str
+) -> None:
+    head = f'--b\r\nContent-Disposition: form-data; name="file"; {written}\r\n\r\n'
+    body = head.encode() + new_content() + b"\r\n--b--\r\n"
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    response = client.post("/v1/documents", content=body, headers=headers)
+    assert response.status_code == 202, response.text
+    assert response.json()["documents"][0]["source_uri"].partition("/")[2] == name
+
+
 def test_uploads_deletions_and_stops_at_once_leave_nothing_half_done(
     client: httpx.Client, sql: psycopg.Connection
 ) -> None:
@@ -299,6 +324,11 @@ def test_a_web_page_is_a_run(client: httpx.Client, sql: psycopg.Connection) -> N
     assert sql.execute("SELECT kind, options, status FROM runs").fetchall() == [
         ("url", page, "queued")
     ]
+    unknown = client.post("/v1/documents/url", json=page | {"tag": ["a"]})
+    assert (unknown.status_code, unknown.json()["error"]) == (
+        400,
+        "body.tag: Extra inputs are not permitted",
+    )
 
 
 @pytest.mark.parametrize(

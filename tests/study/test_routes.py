@@ -71,6 +71,7 @@ def test_a_quiz_is_answered_kept_scored_and_reviewed(
     done = client.post(f"{address}/finish").json()
     assert done["of"] == 5 and done["right"] == sum(q["right"] for q in done["review"]) >= 2
     assert client.post(f"{address}/finish").status_code == 409
+    assert client.get("/v1/study/777777/attempts").status_code == 404
     listed = client.get(f"/v1/study/{quiz['id']}/attempts").json()["attempts"]
     assert [(one["right"], one["of"]) for one in listed] == [(done["right"], 5)]
 

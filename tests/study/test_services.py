@@ -64,7 +64,8 @@ def test_without_study_its_routes_are_not_found(without: httpx.Client) -> None:
         path = "".join("1" if part.startswith("{") else part for part in _parts(route.path))  # type: ignore[attr-defined]
         for method in route.methods:  # type: ignore[attr-defined]
             response = without.request(method, path)
-            assert (response.status_code, response.json()) == (404, {"error": "Not Found"}), path
+            assert response.status_code == 404, path
+            assert f"there is no route {method} {path}" in response.json()["error"]
             called += 1
     assert called > 20
     assert not [path for path in without.get("/openapi.json").json()["paths"] if "study" in path]

@@ -199,7 +199,7 @@ ASKING = ("/ask", "/v1/query", "/v1/chat/completions", "/v1/responses", "/v1/ui/
 """Routes that answer from the documents that the request names."""
 OPEN = {
     ("GET", path) for path in ("/healthz", "/health", "/readyz", "/.well-known/helix-keys.json")
-}
+} | {("HEAD", path) for path in ("/healthz", "/health", "/readyz")}
 OF_ALL = ("/v1/prompts", "/v1/progress")
 """Routes whose names, of prompts and days, exist for every tenant."""
 BY_ID = [

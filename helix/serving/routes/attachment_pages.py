@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header
 from fastapi.responses import JSONResponse, Response
 
 from helix.conversations.attachments import space_of
+from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.access import Library
 from helix.library.pages import boxes_of_range, list_pages, list_tables
@@ -23,14 +24,18 @@ router = APIRouter(
 
 
 @router.get("/pages", summary="List printed pages")
-async def pages(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
+async def pages(
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int
+) -> JSONResponse:
     """List the pages like those of a document of the library."""
     space = await _space(caller, conversation_id)
     return JSONResponse({"pages": await list_pages(space, document_id)})
 
 
 @router.get("/tables", summary="List tables")
-async def tables(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
+async def tables(
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int
+) -> JSONResponse:
     """List the tables like those of a document of the library."""
     space = await _space(caller, conversation_id)
     return JSONResponse({"tables": await list_tables(space, document_id)})
@@ -42,7 +47,7 @@ async def tables(caller: CurrentCaller, conversation_id: str, document_id: int) 
 )  # fmt: skip
 async def page_image(
     caller: CurrentCaller,
-    conversation_id: str,
+    conversation_id: ConversationId,
     document_id: int,
     number: int,
     scale: Scale = 1.5,
@@ -55,7 +60,7 @@ async def page_image(
 
 @router.get("/boxes", summary="Find text on its pages")
 async def boxes(
-    caller: CurrentCaller, conversation_id: str, document_id: int, start: int, end: int
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int, start: int, end: int
 ) -> JSONResponse:
     """Rectangles in points from the top left of the page; the words of a line are one."""
     found = await boxes_of_range(await _space(caller, conversation_id), document_id, start, end)

@@ -15,6 +15,7 @@ from helix.conversations.attachments import (
     list_attached,
     space_of,
 )
+from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.documents import get_document
 from helix.overload.entry import asker
@@ -43,7 +44,9 @@ router = APIRouter(
         404: {"description": "No such conversation of this tenant"},
     },
 )  # fmt: skip
-async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> JSONResponse:
+async def put(
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId
+) -> JSONResponse:
     """Up to five, read as uploads are, found by this conversation's questions, gone with it."""
     services = caller.services
     form = await read_form(request, upload_limits(services.settings.max_file_mb * MEGABYTE, MOST))
@@ -69,7 +72,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
 
 
 @router.get("", summary="List a conversation's documents")
-async def attachments(caller: CurrentCaller, conversation_id: str) -> JSONResponse:
+async def attachments(caller: CurrentCaller, conversation_id: ConversationId) -> JSONResponse:
     """Each with its status: a `ready` one is found by the next question."""
     await get_conversation(caller.library, conversation_id)
     return JSONResponse({"documents": await list_attached(caller.library, conversation_id)})
@@ -77,7 +80,7 @@ async def attachments(caller: CurrentCaller, conversation_id: str) -> JSONRespon
 
 @router.get("/{document_id}", summary="Read a document of a conversation")
 async def attachment(
-    caller: CurrentCaller, conversation_id: str, document_id: int, text: bool = True
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int, text: bool = True
 ) -> JSONResponse:
     """Its text, outline and chunks, as those of a document of the library."""
     await get_conversation(caller.library, conversation_id)
@@ -86,7 +89,9 @@ async def attachment(
 
 
 @router.delete("/{document_id}", summary="Take a document from a conversation", status_code=204)
-async def remove(caller: CurrentCaller, conversation_id: str, document_id: int) -> Response:
+async def remove(
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int
+) -> Response:
     """Remove it with its words in the conversation's answers."""
     await get_conversation(caller.library, conversation_id)
     await detach(caller.library, conversation_id, document_id)
@@ -94,7 +99,9 @@ async def remove(caller: CurrentCaller, conversation_id: str, document_id: int) 
 
 
 @router.post("/{document_id}/library", summary="Add it to the library", status_code=202)
-async def move(caller: CurrentCaller, conversation_id: str, document_id: int) -> JSONResponse:
+async def move(
+    caller: CurrentCaller, conversation_id: ConversationId, document_id: int
+) -> JSONResponse:
     """Read it again as a document of the library; it leaves the conversation."""
     await get_conversation(caller.library, conversation_id)
     stored = await add_to_library(

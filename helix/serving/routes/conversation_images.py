@@ -10,6 +10,7 @@ from starlette.datastructures import UploadFile
 
 from helix.answering.images import ImagesNotSupported
 from helix.conversations.images import add_image, read_image
+from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.uploads import clean_name
 from helix.overload.entry import asker
@@ -34,7 +35,7 @@ router = APIRouter(
     "", summary="Put an image to a conversation", status_code=201, openapi_extra=_BODY,
     responses={404: {"description": "No such conversation of this tenant"}, **IMAGE_RESPONSES},
 )  # fmt: skip
-async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+async def put(request: Request, caller: CurrentCaller, conversation_id: ConversationId) -> Response:
     """Kept with the conversation; a question names it by the `id` that is told."""
     services = caller.services
     form = await read_form(request, IMAGE_LIMITS)
@@ -59,7 +60,7 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: str) -> 
 
 
 @router.get("/{image_id}", summary="Show an image of a conversation")
-async def show(caller: CurrentCaller, conversation_id: str, image_id: str) -> Response:
+async def show(caller: CurrentCaller, conversation_id: ConversationId, image_id: str) -> Response:
     """Its bytes, of the type that they are."""
     image = await read_image(caller.library, conversation_id, image_id)
     headers = {

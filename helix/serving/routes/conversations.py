@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.conversations.attachments import delete_with_documents
 from helix.conversations.conversation_rows import change, create
-from helix.conversations.names import checked_id, new_id
+from helix.conversations.names import ConversationId, checked_id, new_id
 from helix.conversations.transfer import (
     export_json,
     export_markdown,
@@ -47,6 +47,7 @@ from helix.serving.query_request import (
     DocumentId,
     Filters,
     ModelName,
+    SpaceName,
     checked_request,
     json_body,
     stored_scope,
@@ -64,7 +65,7 @@ class _Described(BaseModel):
     title: str | None = Field(None, description="Its first question is shown where there is none")
     document_ids: list[DocumentId] | None = Field(None, max_length=1000)
     filters: Filters | None = None
-    space: str | None = Field(None, max_length=100, description="Its documents alone: id or name")
+    space: SpaceName | None = Field(None, description="Its documents alone: id or name")
     model: ModelName | None = Field(None, description=f'{ANSWERS_BY}; "" for the tenant\'s')
     tenant_id: str | None = None
 
@@ -175,7 +176,7 @@ async def conversations(
 )
 async def conversation(
     caller: CurrentCaller,
-    conversation_id: str,
+    conversation_id: ConversationId,
     view: Annotated[
         Literal["path", "tree"], Query(description="The messages that are told")
     ] = "path",
@@ -194,7 +195,7 @@ async def conversation(
     openapi_extra=json_body(ConversationChange),
 )  # fmt: skip
 async def change_conversation(
-    request: Request, caller: CurrentCaller, conversation_id: str
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId
 ) -> Response:
     """Change its title, the documents it is asked of, its model, or the path that is active."""
     changed = checked_request(await request.body(), 0, ConversationChange)
@@ -220,7 +221,7 @@ async def change_conversation(
 
 
 @router.delete("/conversations/{conversation_id}", summary="Delete a conversation", status_code=204)
-async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Response:
+async def delete_conversation(caller: CurrentCaller, conversation_id: ConversationId) -> Response:
     """Delete it with all its messages; an answer that is under way in it is stopped."""
     await delete_with_documents(caller.library, conversation_id)
     return Response(status_code=204)
@@ -233,7 +234,7 @@ async def delete_conversation(caller: CurrentCaller, conversation_id: str) -> Re
 async def export(
     request: Request,
     caller: CurrentCaller,
-    conversation_id: str,
+    conversation_id: ConversationId,
     kind: Annotated[Literal["json", "markdown", "docx"], Query(alias="format")] = "json",
     message: Annotated[int | None, Query(description="docx: of this message alone")] = None,
 ) -> Response:
@@ -272,6 +273,8 @@ async def _word(
     summary="Read a message",
     response_class=Response,
 )
-async def message(caller: CurrentCaller, conversation_id: str, message_id: int) -> Response:
+async def message(
+    caller: CurrentCaller, conversation_id: ConversationId, message_id: int
+) -> Response:
     """The question with its answer, its siblings, and what has changed of what it cites."""
     return TextJson(await get_message(caller.library, conversation_id, message_id))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.domain.facts import EDITABLE
+from helix.domain.facts import EDITABLE, FILE_NAME
 from helix.domain.file_kinds import media_of
 from helix.domain.metadata import checked_changes
 from helix.domain.scope import checked_tags
@@ -28,8 +27,10 @@ from helix.library.documents import (
 )
 from helix.library.pagination import check_name, check_text
 from helix.library.reingestion import reread
+from helix.library.uploads import clean_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.document_filters import Narrowed
+from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
+from helix.serving.file_names import disposition
 
 SHOWN = {
     "pdf": "application/pdf",
@@ -61,6 +62,8 @@ class DocumentChange(BaseModel):
                 found[name] = check_name(name, text, most)
                 if not found[name]:
                     raise BadRequest(f"{name} is empty: leave it out to keep the one there is")
+        if FILE_NAME in found:
+            found[FILE_NAME] = clean_name(found[FILE_NAME])
         if self.facts is not None:
             found["facts"] = {name: _fact(name, text) for name, text in self.facts.items()}
         if self.tags is not None:
@@ -78,7 +81,7 @@ def _fact(name: str, text: str | None) -> str | None:
     return check_text(name, text, 500).strip() or None if text is not None else None
 
 
-@router.get("/documents", summary="List documents")
+@router.get("/documents", summary="List documents", dependencies=[KNOWN_PARAMETERS])
 async def documents(
     caller: CurrentCaller,
     wanted: Narrowed,
@@ -109,9 +112,8 @@ async def file(
 ) -> Response:
     """The bytes as they were uploaded."""
     kept = await get_file(caller.library, document_id)
-    name = quote(kept.file_name or kept.source_uri.rpartition("/")[2], safe="") or "file"
+    name = kept.file_name or kept.source_uri.rpartition("/")[2] or "file"
     shown = inline and kept.media in SHOWN
-    way = "inline" if shown else "attachment"
     media = media_of(kept.media)
     mime = media.mime if media else "application/octet-stream"
     return StreamingResponse(
@@ -119,7 +121,7 @@ async def file(
         media_type=SHOWN[kept.media] if shown else mime,
         headers={
             "Content-Length": str(kept.size),
-            "Content-Disposition": f"{way}; filename*=UTF-8''{name}",
+            "Content-Disposition": disposition("inline" if shown else "attachment", name),
             "X-Content-Type-Options": "nosniff",
             # the browser's viewer of PDFs does not open in a sandbox, and runs nothing of this site
             "Content-Security-Policy": _VIEWER if shown else "sandbox",

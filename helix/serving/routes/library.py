@@ -19,7 +19,7 @@ from helix.library.document_list import matching_ids, summarise
 from helix.overload.entry import asker
 from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
 from helix.serving.disconnects import event_stream
-from helix.serving.document_filters import Narrowed
+from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
 
 _MOST_IDS = 10_000
 LOOK_SECONDS = 2.0
@@ -43,7 +43,7 @@ async def library(caller: CurrentCaller) -> Row:
     }
 
 
-@router.get("/ids", summary="All that match")
+@router.get("/ids", summary="All that match", dependencies=[KNOWN_PARAMETERS])
 async def ids(caller: CurrentCaller, wanted: Narrowed) -> dict[str, list[int]]:
     """The ids of the documents that match, at most 10,000: what a batch can be asked for."""
     return {"ids": await matching_ids(caller.library, wanted, _MOST_IDS)}

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from helix.conversations.conversation_rows import hold
 from helix.conversations.liveness import MessageRow
+from helix.conversations.names import ConversationId
 from helix.conversations.questions import Add, Asking, in_place_of
 from helix.conversations.tree import (
     AddedMessage,
@@ -53,7 +54,7 @@ router = APIRouter(
     "", summary="Ask in a conversation", responses=_TOLD,
     openapi_extra=json_body(MessageRequest),
 )  # fmt: skip
-async def ask(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+async def ask(request: Request, caller: CurrentCaller, conversation_id: ConversationId) -> Response:
     """The question goes below `parent_id`, or below the active leaf. It goes on without client."""
     asked = await _message(request, caller)
     caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
@@ -73,7 +74,7 @@ async def ask(request: Request, caller: CurrentCaller, conversation_id: str) -> 
     openapi_extra=json_body(MessageRequest),
 )  # fmt: skip
 async def edit(
-    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId, message_id: int
 ) -> Response:
     """The question becomes a sibling of the message, in its scope where it names none."""
     asked = await _message(request, caller)
@@ -89,7 +90,7 @@ async def edit(
     openapi_extra=json_body(TurnOptions, required=False),
 )  # fmt: skip
 async def regenerate(
-    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId, message_id: int
 ) -> Response:
     """The same question becomes a sibling of the message, and is answered anew."""
     options = checked_request(await request.body() or b"{}", 0, TurnOptions)
@@ -103,7 +104,7 @@ async def regenerate(
     responses={200: _TOLD[200], 404: _TOLD[404]},
 )  # fmt: skip
 async def events(
-    request: Request, caller: CurrentCaller, conversation_id: str, message_id: int
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId, message_id: int
 ) -> Response:
     """The events after `Last-Event-ID`, byte for byte as they were told, then those to come."""
     after = last_event_id(request)
@@ -112,7 +113,7 @@ async def events(
 
 
 @router.post("/{message_id}/stop", summary="Stop an answer")
-async def stop(caller: CurrentCaller, conversation_id: str, message_id: int) -> Response:
+async def stop(caller: CurrentCaller, conversation_id: ConversationId, message_id: int) -> Response:
     """Stop the answer; its text so far stays, marked `stopped`; `409` where it had ended."""
     await get_message(caller.library, conversation_id, message_id)
     row = MessageRow(caller.library, conversation_id, message_id)

@@ -103,14 +103,14 @@ async def embeddings(request: Request, caller: CurrentCaller) -> Response:
         raise UnknownModel(f"there is no model {body.model[:80]!r} that embeds: use {EMBEDS}")
     if body.dimensions not in (None, EMBEDDING_DIMENSIONS):
         raise InvalidParameter(f"dimensions can only be {EMBEDDING_DIMENSIONS}", "dimensions")
-    if not all(text.strip() for text in body.texts):
+    if not all(text.strip() for text in body.input):
         raise InvalidParameter("input holds an empty text, which has no vector", "input")
     with place_for(request) as place:
         work = place.run(lambda: _vectors(embedder, body))
         vectors = await run_unless_disconnected(request, work)
     if vectors is None:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    tokens = sum(count_tokens(text) for text in body.texts)
+    tokens = sum(count_tokens(text) for text in body.input)
     asker(request).answered(tokens)
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(vector, body)}
@@ -123,8 +123,8 @@ async def embeddings(request: Request, caller: CurrentCaller) -> Response:
 async def _vectors(embedder: Embedder, body: EmbeddingsRequest) -> list[list[float]]:
     with embedding_failures():
         if body.input_type == "query":
-            return [await embedder.model.aget_query_embedding(text) for text in body.texts]
-        return await embedder.model.aget_text_embedding_batch(body.texts)
+            return [await embedder.model.aget_query_embedding(text) for text in body.input]
+        return await embedder.model.aget_text_embedding_batch(body.input)
 
 
 def _encoded(vector: list[float], body: EmbeddingsRequest) -> list[float] | str:

@@ -29,6 +29,7 @@ open_router = APIRouter()
 router = APIRouter(route_class=ApiRoute)
 
 
+@open_router.head("/healthz", include_in_schema=False)
 @open_router.get(
     "/healthz", summary="Is the database there?", responses={503: {"description": "No"}}
 )
@@ -39,6 +40,7 @@ async def healthz(request: Request) -> JSONResponse:
     return JSONResponse({"ok": ok}, status_code=200 if ok else 503)
 
 
+@open_router.head("/health", include_in_schema=False)
 @open_router.get(
     "/health", summary="The same, by another name", responses={503: {"description": "No"}}
 )
@@ -49,6 +51,7 @@ async def health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok" if ok else "unavailable"}, status_code=200 if ok else 503)
 
 
+@open_router.head("/readyz", include_in_schema=False)
 @open_router.get(
     "/readyz", summary="Should it get more questions?", responses={503: {"description": "No"}}
 )

@@ -14,12 +14,15 @@ from helix.domain.retrieval import MOST_PASSAGES
 from helix.errors import BadRequest
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.document_filters import KNOWN_PARAMETERS
 from helix.serving.query_request import AS_OF, query_request
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
 
-@router.get("/search", summary="Search for passages", response_model=None)
+@router.get(
+    "/search", summary="Search for passages", response_model=None, dependencies=[KNOWN_PARAMETERS]
+)
 async def search(
     request: Request,
     caller: CurrentCaller,

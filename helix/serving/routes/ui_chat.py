@@ -18,7 +18,7 @@ from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow
-from helix.conversations.names import id_of
+from helix.conversations.names import ConversationId, id_of
 from helix.conversations.questions import Asking
 from helix.conversations.tree import (
     AddedMessage,
@@ -94,17 +94,19 @@ async def chat(request: Request, caller: CurrentCaller) -> Response:
     "/{conversation_id}/stream", summary="Come back to an answer, for the AI SDK",
     responses={200: _TOLD[200], 204: {"description": "Nothing is being answered"}},
 )  # fmt: skip
-async def resume(request: Request, caller: CurrentCaller, conversation_id: str) -> Response:
+async def resume(
+    request: Request, caller: CurrentCaller, conversation_id: ConversationId
+) -> Response:
     """All parts of the answer that is under way, from its first on."""
-    name = id_of(conversation_id)
     try:
-        answering = (await get_conversation(caller.library, name))["answering"]
+        answering = (await get_conversation(caller.library, conversation_id))["answering"]
     except NotFound:
         answering = None
     if answering is None:
         return Response(status_code=204)
-    answer_id = (await get_message(caller.library, name, answering))["answer_id"]
-    return _followed(request, caller, MessageRow(caller.library, name, answering), answer_id)
+    answer_id = (await get_message(caller.library, conversation_id, answering))["answer_id"]
+    row = MessageRow(caller.library, conversation_id, answering)
+    return _followed(request, caller, row, answer_id)
 
 
 async def _resumable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from fastapi import HTTPException, Request
@@ -16,6 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
+from helix.serving.api_description import openapi_document
 from helix.serving.authentication import authenticate
 from helix.serving.key_scopes import NEEDED
 from helix.settings import Settings
@@ -116,15 +117,15 @@ async def page_file(request: Request) -> Response:
     return Response(content.body, headers=headers)
 
 
-async def openapi(request: Request) -> Response:
+async def openapi(request: Request, settings: Settings) -> Response:
     """The API's description."""
-    return JSONResponse(request.app.openapi())
+    return JSONResponse(openapi_document(request.app, settings))
 
 
-async def closed_openapi(request: Request) -> Response:
+async def closed_openapi(request: Request, settings: Settings) -> Response:
     """The API's description, for a key alone."""
     await authenticate(request, NEEDED["GET", OPENAPI])
-    return await openapi(request)
+    return await openapi(request, settings)
 
 
 async def closed_api_docs(request: Request) -> Response:
@@ -162,7 +163,7 @@ def routes(settings: Settings) -> list[Route]:
         API_DOCS: closed_api_docs if closed else page_file,
         "/redoc": redoc,
     }
-    description = closed_openapi if closed else openapi
+    description = partial(closed_openapi if closed else openapi, settings=settings)
     packed = [Middleware(GZipMiddleware)]
     return [
         *(Route(path, page, include_in_schema=False) for path, page in served.items()),

@@ -23,6 +23,8 @@ router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 class PageImport(BaseModel):
     """A web page to bring in."""
 
+    model_config = ConfigDict(extra="forbid")
+
     url: str
     title: str | None = None
     tags: list[str] | None = None

@@ -151,6 +151,11 @@ def test_asking_in_a_space_is_asking_its_documents_alone(spaces: Spaces) -> None
                 assert ids == {(spaces.secret if word else spaces.open).document}
             else:
                 assert (marker(TENANT) in told.text) == word, (key, named, path, told.text)
+    for body, status in ((spaces.board, 200), ("board", 200), ("0", 400), (0, 400)):
+        told = spaces.send("all", "POST", "/v1/query", params={"space": "Board"},
+                           json={"question": QUESTION, "space": body})  # fmt: skip
+        assert told.status_code == status, told.text
+        assert status == 200 or told.json()["error"] == "space is given twice, and not the same"
     hidden = spaces.send("library", "GET", "/ask", params={"q": QUESTION, "space": "Board"})
     never = spaces.send("library", "GET", "/ask", params={"q": QUESTION, "space": "Nobody"})
     assert (hidden.status_code, never.status_code) == (404, 404)
@@ -256,7 +261,11 @@ def test_spaces_are_made_changed_listed_and_deleted(spaces: Spaces) -> None:
     for name in ("", "  ", "42", "a" * 101):
         assert spaces.send("all", "POST", "/v1/spaces", json={"name": name}).status_code == 400
     at = f"/v1/spaces/{lab['id']}"
-    assert spaces.send("all", "PATCH", at, json={"name": "board"}).status_code == 409
+    for name in ("board", "Library", " library"):
+        taken = spaces.send("all", "PATCH", at, json={"name": name})
+        assert taken.status_code == 409 and "there is a space" in taken.text
+    own = spaces.send("all", "PATCH", "/v1/spaces/0", json={"name": "Library"})
+    assert own.status_code == 200, own.text
     changed = spaces.send("all", "PATCH", at, json={"name": "Laboratory", "everyone": True}).json()
     assert (changed["name"], changed["everyone"], changed["style"]) == (
         "Laboratory",
