@@ -77,7 +77,7 @@ class AsyncAnswerStream:
         await self.aclose()
 
 
-class PendingStream:
+class PendingStream(Coroutine[Any, Any, AsyncAnswerStream]):
     """The stream that a request is answered with: ``await`` it, or use it in ``async with``."""
 
     def __init__(self, sending: Coroutine[Any, Any, AsyncAnswerStream]) -> None:
@@ -86,6 +86,18 @@ class PendingStream:
 
     def __await__(self) -> Generator[Any, None, AsyncAnswerStream]:
         return self._sending.__await__()
+
+    def send(self, value: Any, /) -> Any:
+        """Go on, as a coroutine does: a task may be made of this one."""
+        return self._sending.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raise an error within, as a coroutine does."""
+        return self._sending.throw(*error)
+
+    def close(self) -> None:
+        """Give up before the request is sent."""
+        self._sending.close()
 
     async def __aenter__(self) -> AsyncAnswerStream:
         self._stream = await self._sending

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helix.conversations.names import is_made_of_name
 from helix.library.errors import Conflict, NotFound
 
 
@@ -16,9 +17,13 @@ class Busy(Conflict):
 
 
 def no_conversation(conversation_id: str) -> NotFound:
-    """The error for an id that no conversation of the tenant has."""
+    """The error for an id that no conversation of the tenant has.
+
+    One that was made of a client's own name is not told: nobody knows it.
+    """
     named = " ".join(conversation_id.split())  # an address may hold line feeds
-    return NotFound(f"there is no conversation {named}: GET /v1/conversations lists them")
+    which = "such conversation" if is_made_of_name(named) else f"conversation {named}"
+    return NotFound(f"there is no {which}: GET /v1/conversations lists them")
 
 
 def no_message(message_id: int) -> NotFound:

@@ -34,6 +34,9 @@ def checked_id(text: str) -> str:
     return text
 
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
 def id_of(name: str) -> str:
     """The id of the conversation that a client of POST /v1/query calls ``name``.
 
@@ -42,6 +45,11 @@ def id_of(name: str) -> str:
     if _ID.fullmatch(name):
         return name
     return sha256(name.encode(errors="surrogatepass")).hexdigest()
+
+
+def is_made_of_name(conversation_id: str) -> bool:
+    """True if ``id_of`` made this id of a name that does not fit into an address."""
+    return bool(_HASH.fullmatch(conversation_id))
 
 
 ConversationId = Annotated[str, AfterValidator(id_of)]

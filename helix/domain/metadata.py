@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, get_args
 
 from helix.errors import BadRequest
@@ -217,7 +217,10 @@ def _number(name: str, given: str | float) -> float:
 
 def _is_exact(number: str | float) -> bool:
     """True if a finite number is within the largest, before it is rounded to a float8."""
-    return Decimal(number).copy_abs() <= _LARGEST_NUMBER
+    try:
+        return Decimal(number).copy_abs() <= _LARGEST_NUMBER
+    except InvalidOperation:  # an exponent beyond those of Decimal
+        return False
 
 
 def _text(name: str, given: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from email.errors import HeaderParseError
+from contextlib import suppress
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import collapse_rfc2231_value
@@ -14,7 +15,7 @@ from urllib.parse import quote
 # https://html.spec.whatwg.org/#multipart-form-data: these three alone, and not the percent sign
 _ESCAPES = {"%22": '"', "%0D": "\r", "%0A": "\n"}
 _ESCAPE = re.compile("|".join(_ESCAPES), re.IGNORECASE)
-_BEYOND_PLAIN = re.compile(r'[^ -~]|["%\\]')
+_BEYOND_PLAIN = re.compile(r'[^ -~]|["%/\\]')
 _ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[BbQq]\?[^?]*\?=")
 
 
@@ -26,7 +27,8 @@ def extended_name(disposition: bytes) -> str | None:
     message["Content-Disposition"] = disposition.decode("latin-1")
     for key, value in message.get_params([], "content-disposition"):
         if key.lower() == "filename" and isinstance(value, tuple):
-            return collapse_rfc2231_value(value)
+            with suppress(MessageError, LookupError, ValueError):  # then the plain name counts
+                return collapse_rfc2231_value(value) or None
     return None
 
 
@@ -35,7 +37,7 @@ def plain_name(written: str) -> str:
     if _ENCODED_WORD.search(written):
         try:
             return str(make_header(decode_header(written)))
-        except (HeaderParseError, LookupError, ValueError):
+        except (MessageError, LookupError, ValueError):
             return written
     return _ESCAPE.sub(lambda found: _ESCAPES[found[0].upper()], written)
 

@@ -102,7 +102,8 @@ async def _check_server(connection: ServerConnection) -> None:
     try:
         await LibraryService(connection).list_runs(1)
     except Forbidden as error:  # else the second scope is missed only once the first is there
-        raise HelixError(f"{error}; sending files needs the scopes read and write") from None
+        both = "; sending files needs the scopes read and write" if "scope" in str(error) else ""
+        raise HelixError(f"{error}{both}") from None
 
 
 async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -> Row:

@@ -10,13 +10,15 @@ import base64
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+import psutil
 
 from helix.domain.source_kinds import SCP_ADDRESS
 from pipelines.crawler.addresses import literal
@@ -129,26 +131,32 @@ class Git:
         with self.started(*arguments, folder=folder) as child:
             try:
                 output, errors = child.communicate(timeout=_SECONDS)
-            except BaseException as failure:  # Ctrl-C too, which is not sent to its group
-                os.killpg(child.pid, signal.SIGKILL)  # its children speak to the server
-                if isinstance(failure, subprocess.TimeoutExpired):
-                    raise SourceError(f"git was not done within {_SECONDS:.0f} seconds") from None
-                raise
+            except subprocess.TimeoutExpired:
+                _end(child)
+                raise SourceError(f"git was not done within {_SECONDS:.0f} seconds") from None
         if child.returncode:
             raise _failure(errors.decode(errors="replace"))
         return output
 
     def started(self, *arguments: str, folder: Path) -> subprocess.Popen[bytes]:
-        """`git` at work in a folder, a process group of its own; its standard input is a pipe."""
+        """`git` at work in a folder; its standard input is a pipe."""
         try:
             return subprocess.Popen(  # noqa: S603 - an address is behind --
                 ["git", *arguments],  # noqa: S607
                 cwd=folder, env=self._whole_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                process_group=0,
             )  # fmt: skip
         except FileNotFoundError:
             raise SourceError(f"git is not installed on {socket.gethostname()}") from None
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill `git` and its children, which speak to the server and would wait for it alone."""
+    with suppress(psutil.NoSuchProcess):
+        own = psutil.Process(child.pid)
+        for each in [own, *own.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
 
 
 def new_home() -> tempfile.TemporaryDirectory[str]:

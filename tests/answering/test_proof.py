@@ -93,6 +93,11 @@ def test_a_negative_number_is_one_in_markdown_too(marks: str) -> None:
     assert problems("Set the preset of the encoder to the level 6. [1]", read) == ["number"]
 
 
+def test_a_range_behind_emphasis_is_no_negative_number() -> None:
+    read = source(1, "Orders ship in **3**–5 business days.")
+    assert problems("Orders ship in 3–5 business days. [1]", read) == [None]
+
+
 def test_a_span_may_be_of_two_sentences() -> None:
     answer = "Refunds within 30 days need an unused item in its original packaging [1]."
     ((n, quote),) = quotes(answer)[0]

@@ -166,7 +166,7 @@ async def test_it_is_the_same_for_an_event_loop(database: str) -> None:
             async with client.ask(QUESTION) as stream:
                 told = "".join([piece async for piece in stream])
                 assert (await stream.answer()).answer == told
-            async with await client.ask(QUESTION) as stream:
+            async with await asyncio.create_task(client.ask(QUESTION)) as stream:
                 assert (await stream.answer()).answer == told
             both = await asyncio.gather(*(client.query(QUESTION) for _ in range(2)))
             assert {each.answer for each in both} == {told}

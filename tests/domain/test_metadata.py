@@ -188,6 +188,7 @@ def test_a_scope_is_read_back_from_the_json_of_a_receipt() -> None:
 def test_what_looks_like_a_number_is_one_however_long() -> None:
     assert inferred("x", "9007199254740992") == 2.0**53
     assert inferred("x", "9007199254740993") == "9007199254740993"
+    assert inferred("x", "1e-9999999999999999999") == "1e-9999999999999999999"
     assert inferred("x", "9007199254740993" + "0") == "90071992547409930"
     with pytest.raises(BadRequest, match="beyond"):
         value_as("x", "number", "9007199254740993")

@@ -113,7 +113,7 @@ async def test_each_tool_brings_passages_of_the_scope_with_their_places(settings
         assert "Forest" in _text(dear) and "Sprout" not in _text(dear)
         for where, fits in (("Plan != Forest", False), ("Plan == Forest", True)):
             listed = _text(await _call(context, "query_table", where=where, document_id=plans))
-            assert ("Forest" in listed, "Sprout" in listed) == (found, not found)
+            assert ("Forest" in listed, "Sprout" in listed) == (fits, not fits)
         with pytest.raises(ToolFailure, match="names no column"):
             await _call(context, "query_table", where="% > 40", document_id=plans)
 

@@ -108,6 +108,7 @@ def test_many_are_edited_at_once_all_or_none(
     seen: dict[str, Any] = {"metadata": {"seen": 1}}
     found = client.post(path, params=where, json=seen)
     assert found.json() == {"matched": 3, "changed": 3}
+    assert client.post(path, params={"tags": "x"}, json=seen).status_code == 400
     one = client.post(path, params=where, json=seen | {"ids": ids[:1]})
     assert one.json() == {"matched": 1, "changed": 0}
     missing = client.post(path, json={"ids": [*ids, 10**9], "metadata": {"x": None}})

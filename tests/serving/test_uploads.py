@@ -261,10 +261,13 @@ def test_names(sent: str, name: str) -> None:
         ("filename=\"x.txt\"; filename*=utf-8'en'%e2%82%ac.txt", "€.txt"),
         ("filename*=ISO-8859-1''n%E4h.txt; filename=\"x.txt\"", "näh.txt"),
         ("filename*=nonsense''a.txt", "a.txt"),
+        ("filename=\"x.txt\"; filename*=UTF-8''", "x.txt"),
+        ("filename=\"x.txt\"; filename*=utf\x00''a.txt", "x.txt"),
         ('filename="a %22b%22%0D%0A 100%25.txt"', 'a "b" 100%25.txt'),
         ('filename="na\u00efve.txt"', "naïve.txt"),
         ('filename="=?utf-8?B?bmHDr3ZlLnR4dA==?="', "naïve.txt"),
         ('filename="=?utf-8?Q?na=C3=AF?= =?utf-8?Q?ve.txt?="', "naïve.txt"),
+        ('filename="=?ü?B?bmE=?=.txt"', "=?ü?B?bmE=?=.txt"),
         ('filename="=?nonsense?B?bmE=?=.txt"', "=?nonsense?B?bmE=?=.txt"),
     ],
 )

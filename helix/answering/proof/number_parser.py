@@ -52,7 +52,8 @@ _AFTER = re.compile(
     r"(%|‰|per cent|°\s?[CF]?|€|\$|£|¥|[^\W\d_]+)"
 )
 _BEFORE = re.compile(r"(?:([$€£¥])|\b(USD|EUR|GBP|CHF))[ \u00a0]?\Z", re.IGNORECASE)
-_MINUS = re.compile(r"(?:^|[\s($€£*`])[-−–][$€£]?\Z")  # behind Markdown's emphasis too
+_MINUS = re.compile(r"(?:^|[\s($€£]|(?<![\w*`])[*`]{1,3})[-−–][$€£]?\Z")
+"""Behind Markdown's emphasis too, where that begins: `(**-6**)`, and not `**3**–5`."""
 BOUND = re.compile(
     rf"\b(?:(?P<upper>{expression('numbers', 'upper')})"
     rf"|(?P<lower>{expression('numbers', 'lower')}))(?: (?:the|dem|den))?\s+\W?\Z",
@@ -177,7 +178,7 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
     millions = bool(suffix == "m" and money)
     scale = 10**6 if millions else SCALES.get((match["scale"] or suffix).lower(), 1)
     values = tuple(_scaled(value, scale) for value in _readings(_ascii(match["digits"])))
-    if _MINUS.search(text, max(0, match.start() - 3), match.start()):
+    if _MINUS.search(text, max(0, match.start() - 5), match.start()):
         values = tuple(f"-{value}" for value in values)
     yield _number(text, match, values, suffix=match["suffix"] or "")
 

@@ -25,7 +25,7 @@ from helix.library.documents import must_change
 from helix.library.metadata import edit_metadata
 from helix.library.pagination import check_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.document_filters import Narrowed
+from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
 
 DocumentId = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
 
@@ -85,7 +85,10 @@ class MetadataChange(BaseModel):
     tenant_id: str | None = None
 
 
-@router.post("/documents/metadata", summary="Change the metadata of many documents")
+@router.post(
+    "/documents/metadata", summary="Change the metadata of many documents",
+    dependencies=[KNOWN_PARAMETERS],
+)  # fmt: skip
 async def metadata(caller: CurrentCaller, wanted: Narrowed, asked: MetadataChange) -> Row:
     """Merge `metadata` into that of documents: all of them or none.
 

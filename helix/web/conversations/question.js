@@ -51,6 +51,7 @@ function stay(inside) {
     question.focus({ preventScroll: true });
   });
   look.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => look.disconnect(), 2000);
 }
 
 // Enter asks, Shift+Enter breaks the line, Escape leaves the question as it was.

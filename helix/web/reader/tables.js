@@ -42,7 +42,7 @@ function Row({ label, inner, labelled, line, cells, columns, text, marks }) {
     })}</tr>`;
 }
 
-const NUMBER = /^[\s$€£¥(+\-–—]*[\d.,:/-]+[\s%)]*$|^[—–-]$/;
+const NUMBER = /^[\s$€£¥(+\-–—]*\.?\d[\d.,:/-]*[\s%)]*$|^[—–-]$/;
 
 const isNumber = (there, text) => there.length === 1 && NUMBER.test(text.slice(there[0].start, there[0].end));
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from helix.conversations.names import checked_id
+from helix.conversations.names import ConversationId, checked_id
 from helix.conversations.receipts.receipt_store import checked_answer_id
 from helix.conversations.shares.share_store import (
     MOST_READERS,
@@ -62,7 +62,7 @@ class ShareChange(Body):
 class NewShare(ShareChange):
     """A conversation of one's own, or an answer in one, by its message or its own id."""
 
-    conversation_id: str | None = None
+    conversation_id: ConversationId | None = None
     message_id: Number | None = None
     answer_id: str | None = None
 
@@ -76,7 +76,7 @@ class NewLink(Body):
 @router.get("", summary="What one shares")
 async def shares(
     person: CurrentPerson,
-    conversation_id: Annotated[str | None, Query(max_length=200)] = None,
+    conversation_id: Annotated[ConversationId | None, Query(max_length=200)] = None,
     message_id: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> JSONResponse:
     """The latest first, each with its readers and links. `public_link_days`: 0 without links."""
