@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -108,8 +108,8 @@ async def test_undefused_chunks_are_caught(target: Target, monkeypatch: pytest.M
 async def test_a_tool_that_takes_any_document_is_caught(
     target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def anywhere(context: ToolContext, document_ids: Sequence[int]) -> Scope:
-        return replace(context.scope, document_ids=tuple(document_ids))
+    def anywhere(context: ToolContext, document_id: int) -> Scope:
+        return replace(context.scope, document_ids=(document_id,))
 
     monkeypatch.setattr(search_library, "narrowed", anywhere)
     results = await run_probes(target, some("search_library: ids of others"))

@@ -18,6 +18,7 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
             12: "d"}  # fmt: skip
 _TEXT, _LIST = 8, 9
 _LONGEST_TEXT = 1 << 20
+_DEEPEST = 4  # lists around a list; writers of the format use one
 _MOST_FIELDS = 10_000
 
 
@@ -42,7 +43,7 @@ def read_head(file: Path) -> GgufHead:
             fields = _fields(stream)
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
-    except (ValueError, struct.error, KeyError, RecursionError):
+    except (ValueError, struct.error, KeyError):
         raise SettingsError(f"{file} is no GGUF file of version 2 or 3") from None
     architecture = _text(fields, "general.architecture")
     context = fields.get(f"{architecture}.context_length")
@@ -73,15 +74,16 @@ def _fields(stream: BinaryIO) -> dict[str, object]:
     return fields
 
 
-def _value(stream: BinaryIO, kind: int) -> object:
+def _value(stream: BinaryIO, kind: int, within: int = 0) -> object:
+    """A value, ``within`` so many lists."""
     if kind == _TEXT:
         return _string(stream)
     if kind != _LIST:
         return _number(stream, _NUMBERS[kind])
     inner, count = int(_number(stream, "I")), int(_number(stream, "Q"))
-    if count > _MOST_FIELDS:
-        raise ValueError("a list that is too long")
-    return [_value(stream, inner) for _ in range(count)]
+    if count > _MOST_FIELDS or within > _DEEPEST:
+        raise ValueError("a list that is too long, or within too many")
+    return [_value(stream, inner, within + 1) for _ in range(count)]
 
 
 def _number(stream: BinaryIO, form: str) -> int | float:
