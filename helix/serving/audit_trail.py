@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from helix.library.audit import NOBODY, Event
 from helix.overload.limits import address_of
 from helix.serving.access_recorder import AccessRecorder
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.key_scopes import NEEDED
 from helix.telemetry.metrics import METHODS, OTHER
 

@@ -27,7 +27,8 @@ from helix.protocols.mcp_visitor import Visitor, Work, visitor
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.addresses import base_of
-from helix.serving.authentication import Caller, asked_space
+from helix.serving.authentication import asked_space
+from helix.serving.caller import Caller
 from helix.serving.disconnects import run_unless_disconnected
 from helix.serving.mcp_access import access_of_bearer
 from helix.serving.usage_metering import meter_request

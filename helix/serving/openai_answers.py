@@ -34,7 +34,7 @@ from helix.protocols.openai_text import (
 )
 from helix.serving.addresses import base_of
 from helix.serving.answer_stream import answer_headers, streamed
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.openai_forms import InvalidParameter, check_model
 from helix.serving.openai_request import AskingRequest

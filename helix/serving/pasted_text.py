@@ -13,7 +13,7 @@ from helix.domain.input_text import question_of
 from helix.domain.pasted_text import pasted_in
 from helix.domain.scope import Scope
 from helix.overload.entry import asker
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 
 LAST = "the last message"

@@ -17,7 +17,8 @@ from helix.library.refusal_pace import paced
 from helix.overload.entry import asker
 from helix.overload.limits import limit_body
 from helix.services import Services
-from helix.serving.authentication import Caller, authenticate
+from helix.serving.authentication import authenticate
+from helix.serving.caller import Caller
 from helix.serving.key_scopes import ScopeMissing, needed_standing
 
 Result = TypeVar("Result")

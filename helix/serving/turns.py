@@ -17,7 +17,7 @@ from helix.domain.stored_scope import scope_of_stored
 from helix.errors import HelixError
 from helix.overload.admission import Place
 from helix.overload.entry import place_for
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.sse import TextJson
 

@@ -31,7 +31,7 @@ from helix.library.runs import (
     stop_for_fault,
 )
 from helix.services import Services
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.routes import runs as routes
 from helix.storage.stored_bytes import keep_bytes
 from tests.support.live_server import emptied, live

@@ -13,7 +13,8 @@ from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.access import Library
 from helix.library.pages import boxes_of_range, list_pages, list_tables
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.routes.pages import PAGE_RESPONSES, Scale, drawn_page
 
 router = APIRouter(

@@ -41,7 +41,8 @@ from helix.library.pagination import check_name
 from helix.library.spaces import space_of
 from helix.overload.long_work import off_loop_if_long
 from helix.providers.choices import named
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.query_request import (
     ANSWERS_BY,
     DocumentId,

@@ -17,7 +17,8 @@ from helix.library.access import Row
 from helix.library.change_feed import changes
 from helix.library.document_list import matching_ids, summarise
 from helix.overload.entry import asker
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import event_stream
 from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
 

@@ -22,7 +22,8 @@ from helix.conversations.views import get_message
 from helix.errors import BadRequest
 from helix.library.access import Connected
 from helix.library.errors import Conflict
-from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.authentication import CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.last_event_id import last_event_id
 from helix.serving.message_request import MessageRequest, TurnOptions
 from helix.serving.query_request import checked_request, json_body

@@ -21,7 +21,8 @@ from helix.library.pages import (
 )
 from helix.sandbox.rendering.images import PageOfFile
 from helix.sandbox.rendering.limits import LEAST_SCALE, MOST_SCALE
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 

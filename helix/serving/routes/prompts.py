@@ -24,7 +24,8 @@ from helix.library.prompt_versions import (
     write,
 )
 from helix.overload.entry import place_for
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.sse import TextJson
 from helix.settings.prompts import Override, Prompts, template

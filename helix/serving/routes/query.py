@@ -16,7 +16,8 @@ from helix.conversations.names import id_of
 from helix.conversations.questions import Asking, next_in
 from helix.overload.entry import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
-from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.authentication import CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import QueryRequest, json_body, query_request
 from helix.serving.query_route import QueryRoute

@@ -25,7 +25,8 @@ from helix.library.sources import (
     start_sync,
 )
 from helix.library.spaces import no_space
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller, OtherSpace
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller, OtherSpace
 
 router = APIRouter(prefix="/v1/sources", tags=["sources"], route_class=ApiRoute)
 

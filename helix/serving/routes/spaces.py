@@ -22,7 +22,8 @@ from helix.library.spaces import (
     space_of,
 )
 from helix.providers.choices import named
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller, OtherSpace
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller, OtherSpace
 from helix.serving.routes.batches import report_json
 
 router = APIRouter(prefix="/v1/spaces", tags=["spaces"], route_class=ApiRoute)

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from helix.errors import BadRequest
 from helix.library.tenant_models import TenantModels, choose_model
 from helix.providers.choices import named
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.query_request import ANSWERS_BY, ModelName
 from helix.serving.sse import TextJson
 

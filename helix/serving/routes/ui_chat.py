@@ -36,7 +36,8 @@ from helix.protocols.messages import question_of_messages
 from helix.protocols.ui_stream import HEADERS, ui_frames
 from helix.serving.addresses import base_of
 from helix.serving.answer_stream import answer_headers, streamed
-from helix.serving.authentication import Caller, CurrentCaller
+from helix.serving.authentication import CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.pasted_text import last_message, without_pasted
 from helix.serving.query_request import stored_scope

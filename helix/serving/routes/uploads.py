@@ -25,7 +25,8 @@ from helix.library.spaces import LONGEST_NAME
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.overload.entry import asker
 from helix.overload.limits import MEGABYTE
-from helix.serving.authentication import Caller, CurrentCaller, FormRoute
+from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.caller import Caller
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
 from helix.serving.storage_quota import within_quota
 

@@ -19,7 +19,8 @@ from helix.library.usage_limits import (
     list_limits,
     set_limits,
 )
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.key_scopes import ScopeMissing
 from helix.serving.person_route import as_owner
 from helix.serving.sse import TextJson

@@ -14,7 +14,8 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Row
 from helix.library.pagination import check_name, check_text
 from helix.library.web_imports import WebImportsOff, start_import, web_address
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.storage_quota import check_quota
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)

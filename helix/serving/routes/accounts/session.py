@@ -29,7 +29,7 @@ from helix.library.people.passwords import LONGEST, person_of_password
 from helix.overload.limits import address_of
 from helix.services import Services
 from helix.serving.addresses import base_of
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.openid import OpenIdProvider
 from helix.serving.person_route import CurrentPerson, PersonRoute, as_owner
 from helix.serving.session_cookie import secret_of, set_cookie

@@ -36,7 +36,7 @@ from helix.errors import HelixError, NotFound
 from helix.library.access import Connected
 from helix.overload.entry import asker
 from helix.services import Services
-from helix.serving.authentication import Caller
+from helix.serving.caller import Caller
 from helix.serving.disconnects import event_stream
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute, as_owner
 from helix.serving.routes.accounts.session import Body

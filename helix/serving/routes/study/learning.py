@@ -10,7 +10,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from helix.library.access import Row
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.query_request import checked_request, json_body
 from helix.serving.sse import TextJson
 from helix.study.attempts import (

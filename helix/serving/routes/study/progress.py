@@ -11,7 +11,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
 from helix.library.errors import NotFound
-from helix.serving.authentication import ApiRoute, Caller, CurrentCaller
+from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
 from helix.serving.sse import TextJson
 from helix.study.progress.actions import Learner
 from helix.study.progress.log import ProgressLog
