@@ -51,9 +51,12 @@ class Encoder:
     def _read_anew(self, read: tuple[tuple[Pair, _Spans], ...]) -> list[Floats]:
         if not read:
             return []
-        first = min(pair.start for pair, _ in read)
-        rows = self._transformer.rows([pair for pair, _ in read], slice(first, None))
-        return [self._units(rows[row], spans, first) for row, (_, spans) in enumerate(read)]
+        wanted = [slice(pair.start, None) for pair, _ in read]
+        rows = self._transformer.rows([pair for pair, _ in read], wanted)
+        return [
+            self._units(own, spans, pair.start)
+            for own, (pair, spans) in zip(rows, read, strict=True)
+        ]
 
     def _pair(self, question: Ids, one: Stretch) -> tuple[Pair, _Spans]:
         end = self._transformer.end

@@ -115,7 +115,7 @@ class StatementReader:
         return self._read((*ids, *read, end), len(ids), len(said))
 
     def _read_anew(self, ids: tuple[int, ...], start: int, said: int) -> Doubt:
-        return self._said(self._transformer.rows([Pair(ids, start)], slice(1, 1 + said))[0])
+        return self._said(self._transformer.rows([Pair(ids, start)], [slice(1, 1 + said)])[0])
 
     def probability(self, signs: Signs) -> float:
         """Probability that a statement of such ``signs`` is borne out, by logistic regression."""

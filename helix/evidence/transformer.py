@@ -19,7 +19,7 @@ from helix.evidence.words import Floats
 
 HEADS = 12
 _UNKNOWN = "[UNK]"
-_ALL = slice(None)
+_BLOCK = 96  # tokens of a feed-forward net at once: its numbers stay in the processor's cache
 _TINY = 1e-12  # under the roots of the normalisations, as BERT has it
 
 Ids = Sequence[int]
@@ -54,22 +54,30 @@ class _Layer:
     narrowed: Dense
     after: _Scale
 
-    def __call__(self, rows: Floats, padding: Floats, wanted: slice) -> Floats:
-        """The output for the ``wanted`` rows, each of which attends to all rows."""
-        attention = self._attention(rows, padding, wanted)
-        rows = self.after_attention(rows[:, wanted] + self.joined(attention))
+    def __call__(self, rows: Floats, texts: Sequence[slice], wanted: Sequence[slice]) -> Floats:
+        """The output for the ``wanted`` rows of each text, which attend to all rows of theirs."""
+        parts = self.attended(rows)
+        attention = np.concatenate(
+            [_attention(parts[own], parts[text]) for own, text in zip(wanted, texts, strict=True)]
+        )
+        rows = np.concatenate([rows[own] for own in wanted])
+        blocks = [slice(first, first + _BLOCK) for first in range(0, len(rows), _BLOCK)]
+        return np.concatenate([self._fed(rows[block], attention[block]) for block in blocks])
+
+    def _fed(self, rows: Floats, attention: Floats) -> Floats:
+        rows = self.after_attention(rows + self.joined(attention))
         return self.after(rows + self.narrowed(_gelu(self.widened(rows))))
 
-    def _attention(self, rows: Floats, padding: Floats, wanted: slice) -> Floats:
-        count, length, width = rows.shape
-        parts = self.attended(rows).reshape(count, length, 3, HEADS, width // HEADS)
-        asks, keys, values = parts.transpose(2, 0, 3, 1, 4)
-        asks = asks[:, :, wanted] / np.float32((width // HEADS) ** 0.5)
-        weights = asks @ keys.transpose(0, 1, 3, 2) + padding
-        weights -= weights.max(axis=-1, keepdims=True)
-        np.exp(weights, out=weights)
-        values = (weights @ values) / weights.sum(axis=-1, keepdims=True)
-        return np.asarray(values.transpose(0, 2, 1, 3).reshape(count, -1, width))
+
+def _attention(own: Floats, parts: Floats) -> Floats:
+    """The values of ``parts``, shape (tokens, 3 x 384), as the tokens of ``own`` attend to them."""
+    asks = own[:, : own.shape[1] // 3].reshape(len(own), HEADS, -1).transpose(1, 0, 2)
+    keys, values = parts.reshape(len(parts), 3, HEADS, -1).transpose(1, 2, 0, 3)[1:]
+    weights = (asks / np.float32(asks.shape[-1] ** 0.5)) @ keys.transpose(0, 2, 1)
+    weights -= weights.max(axis=-1, keepdims=True)
+    np.exp(weights, out=weights)
+    attended = (weights @ values) / weights.sum(axis=-1, keepdims=True)
+    return np.asarray(attended.transpose(1, 0, 2).reshape(len(own), -1))
 
 
 def _gelu(rows: Floats) -> Floats:
@@ -105,22 +113,28 @@ class Transformer:
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         return [one.ids for one in self.tokenizer.encode_batch(clean, add_special_tokens=False)]
 
-    def rows(self, pairs: Sequence[Pair], wanted: slice) -> Floats:
-        """Output of the last layer for the ``wanted`` tokens of each: shape (pairs, tokens, 384).
+    def rows(self, pairs: Sequence[Pair], wanted: Sequence[slice]) -> list[Floats]:
+        """Output of the last layer for the ``wanted`` tokens of each: shape (tokens, 384) each.
 
         Some 20 ms of a processor for a pair of 170 tokens. The last layer is a sixth of that, and
-        is computed for the wanted ones alone.
+        is computed for the wanted ones alone. The tokens of all pairs stand one after another, so
+        that none is computed for a shorter pair's padding.
         """
-        length = max(len(one.ids) for one in pairs)
-        ids = np.zeros((len(pairs), length), dtype=np.intp)
-        types, padding = np.zeros_like(ids), np.full((len(pairs), length), -1e4, dtype=np.float32)
-        for row, (own, start) in enumerate(pairs):
-            ids[row, : len(own)], padding[row, : len(own)], types[row, start : len(own)] = own, 0, 1
-        rows = self._words[ids].astype(np.float32) * self._word_scales[ids][..., None]
-        rows = self._first(rows + self._types[types] + self._places[:length])
+        ends = np.cumsum([len(one.ids) for one in pairs]).tolist()
+        texts = [slice(*span) for span in zip([0, *ends], ends, strict=False)]
+        ids = np.concatenate([np.array(one.ids, dtype=np.intp) for one in pairs])
+        places = np.concatenate([np.arange(len(one.ids)) for one in pairs])
+        types = places >= np.repeat([one.start for one in pairs], [len(one.ids) for one in pairs])
+        rows = self._words[ids].astype(np.float32) * self._word_scales[ids][:, None]
+        rows = self._first(rows + self._types[types.astype(np.intp)] + self._places[places])
         for layer in self._layers[:-1]:
-            rows = layer(rows, padding[:, None, None, :], _ALL)
-        return self._layers[-1](rows, padding[:, None, None, :], wanted)
+            rows = layer(rows, texts, texts)
+        own = [
+            slice(*(text.start + place for place in part.indices(text.stop - text.start)[:2]))
+            for text, part in zip(texts, wanted, strict=True)
+        ]
+        ends = np.cumsum([part.stop - part.start for part in own]).tolist()
+        return np.split(self._layers[-1](rows, texts, own), ends[:-1])
 
 
 def pooled(rows: Floats) -> Floats:
