@@ -2,8 +2,9 @@
 
 A row is furniture only at the edge of its page's text and where other pages have the same: the
 same text but for numbers, mostly set apart from the text; a page number that goes up with the
-pages; or a short text set apart at the place and in the size of most pages' furniture. In letters
-much larger than on the other pages the same text is the document's title. Where the edge is does
+pages; the same text as on another page, at a place where many pages have a row set apart; or a
+short text set apart at the place and in the size of most pages' furniture. In letters much larger
+than on the other pages the same text is the document's title. Where the edge is does
 not matter: a page of three lines has its footer below the third. A table's header
 that is repeated on the next pages is not set apart from its rows, and stays.
 """
@@ -22,17 +23,20 @@ from pipelines.readers.printed.page_numbers import labels_of
 from pipelines.readers.printed.words import PageWords
 
 _DEEP = 4  # rows looked at from each edge
-_MOST_ROWS = 3  # of furniture at an edge
+_MOST_ROWS = 3  # of furniture at an edge; of rows that repeat their text, all
 _MOST_WORDS_LOOKED_AT = 240  # in them
 _LEAST_PAGES = 3  # with the same
 _LEAST_SHARE = 0.27  # of all pages; "See accompanying notes" below each statement is no footer
 _SET_APART = 1.55  # of the line's height from its foot to that of the next row
 _ROW = 0.45  # of a line's height: feet of one row are less apart
 _PLACE = 3.0  # points: furniture of two pages is at the same place
+_RUNNING_SHARE = 0.4  # of the pages have a row set apart where chapters have running heads
+_FACING = 2  # pages from one to the next on which a running head stands
 _SAME_PLACE_SHARE = 0.3  # of the pages have furniture where a text is it by its place alone
 _LONGEST = 200  # characters of a row of furniture
 _LONGEST_BY_PLACE = 80
 _MOST_WORDS_ALONE = 4  # of furniture on a page without any text
+_SAME_SIZE = 0.25  # points
 _LARGER = 1.3  # times the size of the same text on other pages: a title, of which those remind
 _DIGITS = re.compile(r"\d+")
 
@@ -48,7 +52,8 @@ Key = tuple[bool, str]
 class EdgeRow:
     """A row at an edge of a page: its words by number and as text, and where it is.
 
-    ``gap`` is from its foot to the foot of the next row inwards, in heights of the row.
+    ``gap`` is from its foot to the foot of the next row inwards, in heights of the row;
+    ``is_larger`` tells that its letters are larger than those of that row.
     """
 
     page: int
@@ -61,13 +66,18 @@ class EdgeRow:
     right: float
     size: float
     gap: float
+    is_larger: bool
 
     @property
     def places(self) -> Iterator[Place]:
         """The places of the row: by its height and size, and by its left, middle and right."""
-        foot, size = round(self.foot / _PLACE), round(2 * self.size)
         for kind, x in enumerate((self.left, (self.left + self.right) / 2, self.right)):
-            yield self.at_top, foot, size, kind, round(x / _PLACE)
+            yield self.at_top, *self.level, kind, round(x / _PLACE)
+
+    @property
+    def level(self) -> tuple[int, int]:
+        """Its height on the page and its size, each rounded."""
+        return round(self.foot / _PLACE), round(2 * self.size)
 
 
 @dataclass(slots=True)
@@ -115,6 +125,7 @@ def _described(
         yield EdgeRow(
             number, at_top, numbers, words, " ".join(words),
             foot, lefts[numbers[0]], right, size, gap,
+            bool(following) and size > page.sizes[following[len(following) // 2]] + _SAME_SIZE,
         )  # fmt: skip
 
 
@@ -140,14 +151,26 @@ def furniture_of(edges: Sequence[Sequence[EdgeRow]]) -> list[Furniture]:
     rows = [row for page in edges for row in page if len(row.text) <= _LONGEST]
     labels = labels_of([(row.page, row.words) for row in rows], len(edges))
     known = _Known(dict(zip(rows, labels, strict=True)), len(edges))
+    taken = [[row for top in (True, False) for row in _outer(page, top, known)] for page in edges]
+    alone = [_numbers(page) <= _numbers(rows) for page, rows in zip(edges, taken, strict=True)]
+    beside = Counter(  # pages that are nothing else may be alike; furniture stands beside text too
+        key
+        for rows, is_alone in zip(taken, alone, strict=True)
+        if not is_alone
+        for key in {known.keys[row] for row in rows if row in known.keys}
+    )
     found = []
-    for page in edges:
-        taken = [row for at_top in (True, False) for row in _outer(page, at_top, known)]
-        if _numbers(page) <= _numbers(taken):  # a page that is one of many alike
-            taken = [row for row in taken if len(row.words) <= _MOST_WORDS_ALONE]
-        taken = list({tuple(row.numbers): row for row in taken}.values())
-        furniture = Furniture(rows=tuple(row.text for row in taken))
-        for row in taken:
+    for rows, is_alone in zip(taken, alone, strict=True):
+        sure = [
+            row
+            for row in rows
+            if not is_alone
+            or len(row.words) <= _MOST_WORDS_ALONE
+            or beside[known.keys[row]] >= _LEAST_PAGES
+        ]
+        once = {tuple(row.numbers): row for row in sure}.values()
+        furniture = Furniture(rows=tuple(row.text for row in once))
+        for row in once:
             furniture.numbers.update(row.numbers)
             furniture.label = furniture.label or known.label(row)
         found.append(furniture)
@@ -163,12 +186,16 @@ class _Known:
 
     def __init__(self, labels: Mapping[EdgeRow, str], pages: int) -> None:
         self._labels = labels
-        self._keys = {row: _key(row, label) for row, label in labels.items()}
+        self.keys = {row: _key(row, label) for row, label in labels.items()}
+        self._sides: defaultdict[tuple[int, bool], list[EdgeRow]] = defaultdict(list)
+        for row in labels:
+            self._sides[row.page, row.at_top].append(row)
         repeated = self._repeated_keys(max(_LEAST_PAGES, _LEAST_SHARE * pages))
         sizes: defaultdict[Key, list[float]] = defaultdict(list)
-        for row, key in self._keys.items():
+        for row, key in self.keys.items():
             sizes[key].append(row.size)
         self._sizes = {key: median(sizes[key]) for key in repeated}
+        self._running = set(self._running_heads(max(_LEAST_PAGES, _RUNNING_SHARE * pages)))
         counts = Counter(place for row in labels if self.is_sure(row) for place in row.places)
         least = max(_LEAST_PAGES, _SAME_PLACE_SHARE * pages)
         self._places = {place for place, count in counts.items() if count >= least}
@@ -179,11 +206,15 @@ class _Known:
 
     def is_sure(self, row: EdgeRow) -> bool:
         """True where the row is furniture by its text or its page number."""
-        usual = self._sizes.get(self._keys[row]) if row in self._keys else None
-        if usual is not None and row.size <= _LARGER * usual:
+        if self.is_repeated(row):
             return True
         is_short = len(row.words) <= _MOST_WORDS_ALONE
         return self.label(row) != "" and (is_short or row.gap >= _SET_APART)
+
+    def is_repeated(self, row: EdgeRow) -> bool:
+        """True where the row is furniture by its text."""
+        usual = self._sizes.get(self.keys[row]) if row in self.keys else None
+        return row in self._running or (usual is not None and row.size <= _LARGER * usual)
 
     def may_be(self, row: EdgeRow) -> bool:
         """True where the row is furniture if what follows is set apart from it."""
@@ -191,22 +222,44 @@ class _Known:
             return True
         return len(row.text) <= _LONGEST_BY_PLACE and not self._places.isdisjoint(row.places)
 
+    def _running_heads(self, least: float) -> Iterator[EdgeRow]:
+        """Rows at a level where ``least`` pages have a row set apart, and most a text that a page
+        near by has too.
+
+        Letters larger than those of the row below are a heading's: slides repeat theirs.
+        """
+        heads = [row for side in self._sides.values() for row in takewhile(_is_head, side)]
+        on: defaultdict[Key, list[EdgeRow]] = defaultdict(list)
+        for row in heads:
+            on[self.keys[row]].append(row)
+        near = {
+            row
+            for rows in on.values()
+            for one, following in pairwise(rows)
+            if 0 < following.page - one.page <= _FACING
+            for row in (one, following)
+        }
+        levels = Counter((row.at_top, *row.level) for row in heads)
+        again = Counter((row.at_top, *row.level) for row in near)
+        for row in near:
+            level = (row.at_top, *row.level)
+            if levels[level] >= least and 2 * again[level] >= levels[level]:
+                yield row
+
     def _repeated_keys(self, least: float) -> set[Key]:
         """Keys on enough pages, and mostly set apart there."""
         where: defaultdict[Key, set[int]] = defaultdict(set)
-        sides: defaultdict[tuple[int, bool], list[EdgeRow]] = defaultdict(list)
-        for row, key in self._keys.items():
+        for row, key in self.keys.items():
             where[key].add(row.page)
-            sides[row.page, row.at_top].append(row)
         often = {key: len(pages) for key, pages in where.items() if len(pages) >= least}
         apart: Counter[Key] = Counter()
-        for side in sides.values():
+        for side in self._sides.values():
             group = list(
-                takewhile(lambda row: self._keys[row] in often or self._labels[row] != "", side)
+                takewhile(lambda row: self.keys[row] in often or self._labels[row] != "", side)
             )
             while group and group[-1].gap < _SET_APART:
                 group.pop()
-            apart.update({self._keys[row] for row in group})
+            apart.update({self.keys[row] for row in group})
         return {key for key, count in often.items() if 2 * apart[key] >= count}
 
 
@@ -219,10 +272,16 @@ def _key(row: EdgeRow, label: str) -> Key:
     return row.at_top, text.casefold()
 
 
+def _is_head(row: EdgeRow) -> bool:
+    return row.gap >= _SET_APART and not row.is_larger
+
+
 def _outer(page: Sequence[EdgeRow], at_top: bool, known: _Known) -> list[EdgeRow]:
     """The furniture of one edge: rows from there inwards, as long as they are known."""
     side = [row for row in page if row.at_top == at_top]
-    taken = list(takewhile(known.may_be, side[:_MOST_ROWS]))
+    taken = list(takewhile(known.may_be, side))
+    while len(taken) > _MOST_ROWS and not known.is_repeated(taken[-1]):
+        taken.pop()
     while taken and taken[-1].gap < _SET_APART and not known.is_sure(taken[-1]):
         taken.pop()
     return taken

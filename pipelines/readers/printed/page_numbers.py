@@ -20,7 +20,8 @@ _FEW_PAGES = 2  # so short a document has no sequence: its numbers must be those
 
 class Numbering(NamedTuple):
     """One way in which pages are numbered: what stands before the number, its kind, and how far
-    it is from the page's place in the file. ``where`` in its row it is: first, last or alone."""
+    it is from the page's place in the file. ``where`` in its row it is: first, last or alone; or
+    all other words of the row, where it stands among them."""
 
     prefix: str
     is_roman: bool
@@ -67,7 +68,9 @@ def _with_total(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:
-    """The numbers at both ends of a row, or the one among words that go with page numbers."""
+    """The numbers at both ends of a row, or the one among words that go with page numbers; where
+    neither end has one, those within it.
+    """
     count = len(words)
     first, last = 0, count - 1
     while first < count and _goes_with_number(words[first]):
@@ -81,6 +84,7 @@ def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, 
         if place < count and (match := _NUMBER.fullmatch(words[place].strip(_AROUND)))
     ]
     if not found:
+        yield from _inner_candidates(page, words)
         return
     is_pair = first < last and all(map(_goes_with_number, words[first + 1 : last]))
     alone = len(found) == 1 + is_pair and (is_pair or first == last)  # "4", "4 of 9"
@@ -90,6 +94,14 @@ def _candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, 
         where = _ALONE if alone else "first" if place == first else "last"
         label = match["prefix"] + (roman or match["digits"])
         yield Numbering(match["prefix"], bool(roman), value - page, where), label
+
+
+def _inner_candidates(page: int, words: tuple[str, ...]) -> Iterator[tuple[Numbering, str]]:
+    """Numbers within a row, such as "Edited in May Page 3 of 21 All rights reserved"."""
+    for place, word in enumerate(words):
+        if (match := _NUMBER.fullmatch(word)) and match["digits"] and not match["prefix"]:
+            others = " ".join((*words[:place], *words[place + 1 :]))
+            yield Numbering("", False, int(match["digits"]) - page, others), match["digits"]
 
 
 def _goes_with_number(word: str) -> bool:

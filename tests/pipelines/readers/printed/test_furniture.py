@@ -130,13 +130,15 @@ def test_a_text_that_begins_with_the_number_of_its_page_is_text() -> None:
     assert furniture(found) == [(str(number),) for number in range(1, 7)]
 
 
-def test_no_more_than_three_rows_at_an_edge_are_furniture() -> None:
+def test_no_more_than_four_rows_at_an_edge_are_furniture() -> None:
     def notes(canvas: Canvas, number: int) -> None:
-        lines = ["Example Corporation", "Annual report", "Printed in Ghent", "Sign here"]
+        lines = ["Example Corporation", "Annual report", "Printed in Ghent", "1 May", "Sign here"]
         put(canvas, 60, 600, *lines, leading=30)
 
     found = read("pdf", drawn(*pages(5, notes)))
-    assert furniture(found)[0] == ("Sign here", "Printed in Ghent", "Annual report")
+    assert furniture(found)[0] == (
+        "Sign here", "1 May", "Printed in Ghent", "Annual report"
+    )  # fmt: skip
     assert found.text.count("Example Corporation") == 5
 
 
@@ -176,3 +178,38 @@ def test_pages_lie_one_after_the_other_in_the_text() -> None:
     found = read("pdf", drawn(*pages(5, header, footer)))
     assert all(page.start < page.end for page in found.pages)
     assert all(one.end <= two.start for one, two in pairwise(found.pages))
+
+
+def test_a_page_number_within_a_footer() -> None:
+    def dated(canvas: Canvas, number: int) -> None:
+        put(canvas, 100, 760, f"Edited in May Page {number} of 4 Copyright E. Galstad", size=8)
+
+    found = read("pdf", drawn(*pages(4, dated)))
+    assert "Galstad" not in found.text
+    assert [page.label for page in found.pages] == ["1", "2", "3", "4"]
+
+
+def test_a_line_within_which_a_number_does_not_go_up_with_the_pages_stays() -> None:
+    def counted(canvas: Canvas, number: int) -> None:
+        put(canvas, 100, 700, f"Of the farms {(7, 3, 9, 2)[number - 1]} keep cows in winter")
+
+    assert read("pdf", drawn(*pages(4, counted))).text.count("keep cows") == 4
+
+
+def test_the_running_head_of_a_short_chapter_and_headings_that_slides_repeat() -> None:
+    def head(canvas: Canvas, number: int) -> None:
+        put(canvas, 60, 40, f"Chapter about {TOWNS[(number - 1) // 2]} and its harbour", size=8)
+
+    def slide(canvas: Canvas, number: int) -> None:
+        put(canvas, 60, 60, f"Harbour of {TOWNS[(number - 1) // 2]}", size=18)
+
+    assert "Chapter about" not in read("pdf", drawn(*pages(12, head))).text
+    assert read("pdf", drawn(*pages(12, slide))).text.count("Harbour of") == 12
+
+
+def test_an_empty_page_has_its_header_only() -> None:
+    """A blank page of a printed book; pages that are nothing else stay."""
+    blank: Drawing = lambda canvas: header(canvas, 0)  # noqa: E731
+    found = read("pdf", drawn(*pages(5, header), blank))
+    assert "Example" not in found.text
+    assert read("pdf", drawn(blank, blank, blank)).text.count("Example") == 3
