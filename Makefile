@@ -55,7 +55,7 @@ test: $(ALL) $(MODEL) ## The tests, but for those that the next four commands ru
 # Files with a mark: to import the 600 others takes each process ten seconds.
 files_with_mark = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' tests))
 
-test-processes: $(ALL) $(MODEL) ## Servers, workers and models as processes of their own, and kills
+test-processes: $(ALL) $(MODEL) ## Servers, workers, models and readers as processes of their own, and kills
 	@$(BIN)/python -m pytest $(call files_with_mark,processes) -m 'processes and not soak' -n 4 --dist loadfile
 
 test-browser: $(ALL) $(MODEL) ## The page in headless Chromium (Debian: apt install chromium-headless-shell); DELAY=1.5: over a slow server

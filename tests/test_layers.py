@@ -174,18 +174,21 @@ def imported() -> subprocess.CompletedProcess[str]:
     return interpreter(f"import sys, helix.app, helix.cli; print({told})")
 
 
+@pytest.mark.processes
 def test_a_vendor_is_imported_only_when_it_is_chosen(
     imported: subprocess.CompletedProcess[str],
 ) -> None:
     assert imported.stdout.strip() == "[]"
 
 
+@pytest.mark.processes
 def test_a_run_over_unchanged_files_loads_no_heavy_library() -> None:
     heavy = ("llama_index", "dbos", "numpy", "sqlalchemy")
     asked = loaded("import pipelines.ingest, pipelines.runs.path_plan", heavy)
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
+@pytest.mark.processes
 def test_ingestion_loads_nothing_of_answering() -> None:
     programs = "pipelines.ingest, pipelines.crawl, pipelines.worker, pipelines.runs.foreground"
     told = "sorted({name.split('.')[1] for name in sys.modules if name.startswith('helix.')})"
@@ -195,6 +198,7 @@ def test_ingestion_loads_nothing_of_answering() -> None:
     assert not rooms & {"agent", "answering", "conversations", "protocols", "serving", "study"}
 
 
+@pytest.mark.processes
 def test_a_question_loads_only_what_it_has_a_use_for() -> None:
     parts = ("chat_engine", "memory", "indices.vector_store", "agent", "query_engine")
     vendors = ("sqlalchemy", "psycopg2", "httpx", "rich")
@@ -204,6 +208,7 @@ def test_a_question_loads_only_what_it_has_a_use_for() -> None:
     assert asked.stdout.strip() == "[]", asked.stderr
 
 
+@pytest.mark.processes
 def test_the_list_of_commands_loads_no_command() -> None:
     heavy = ("helix.settings", "pydantic", "rich", "psycopg", "asyncio", "llama_index")
     listed = "sys.argv = ['helix', '--help']; from helix.cli import cli; cli(standalone_mode=False)"
@@ -211,6 +216,7 @@ def test_the_list_of_commands_loads_no_command() -> None:
     assert "\n  ask " in asked.stdout and asked.stdout.splitlines()[-1] == "[]", asked.stderr
 
 
+@pytest.mark.processes
 def test_importing_the_app_reads_no_setting(imported: subprocess.CompletedProcess[str]) -> None:
     assert imported.returncode == 0, imported.stderr
 

@@ -28,6 +28,8 @@ from tests.support.sample_documents import (
     xlsx,
 )
 
+pytestmark = pytest.mark.processes
+
 STAFF = [("Mara", "Quito"), ("Oluf", "Bergen"), ("Ines", "Porto"), ("Taro", "Nara")]
 
 

@@ -22,6 +22,8 @@ from tests.support.cli_runner import helix
 from tests.support.live_server import OFFLINE, live
 from tests.support.repository import ROOT
 
+pytestmark = pytest.mark.processes
+
 STARTED = """
 import asyncio, sys
 from helix.app import create_app

@@ -23,6 +23,8 @@ from tests.domain.plugins.conftest import Install
 from tests.support.cli_runner import helix
 from tests.support.repository import ROOT
 
+pytestmark = pytest.mark.processes
+
 OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 SUBTITLES = (
     b"1\n00:00:01,000 --> 00:00:02,000\nThe lamp\nis lit.\n\n2\n00:00:03 --> 00:00:04\nBye.\n"

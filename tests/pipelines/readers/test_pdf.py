@@ -74,6 +74,7 @@ def test_pages_and_progress() -> None:
     assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
+@pytest.mark.processes
 def test_a_scanned_page_is_read_by_ocr_among_others() -> None:
     scan = scan_of("Warranty", "The warranty period is 24 months.", "Ask for Ada Lovelace.")
     found = read("pdf", pdf(LONG, scan, None))
@@ -87,6 +88,7 @@ def test_a_scanned_page_is_read_by_ocr_among_others() -> None:
     assert found.warnings == ()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("turned", [270, 180])
 def test_a_scan_on_its_side_or_head(turned: int) -> None:
     scan = scan_of("The warranty period is 24 months.", "Ask for Ada Lovelace.", turned=turned)
@@ -96,6 +98,7 @@ def test_a_scan_on_its_side_or_head(turned: int) -> None:
     ]
 
 
+@pytest.mark.processes
 def test_a_picture_without_text_is_a_warning_and_alone_a_reason() -> None:
     image = Image.new("RGB", (400, 300), "white")
     ImageDraw.Draw(image).ellipse((50, 50, 300, 250), fill="red")
@@ -168,6 +171,7 @@ resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 """
 
 
+@pytest.mark.processes
 def test_a_scan_too_large_for_the_memory_costs_its_page_only(tmp_path: Path) -> None:
     scan = scan_of("The warranty period is 24 months.")
     reason = "a scan that could not be read (out of memory): raise HELIX_READ_MB"

@@ -30,6 +30,8 @@ from tests.support.worker_runs import (
     upload,
 )
 
+pytestmark = pytest.mark.processes
+
 FAULT = "the key is refused"
 FILE = (
     "SELECT f.status, f.reason, f.file_hash, f.done, f.total, f.changed_at, f.version"

@@ -30,6 +30,8 @@ from tests.support import sample_documents as documents
 from tests.support.repository import ROOT
 from tests.support.unruly_readers import READERS
 
+pytestmark = pytest.mark.processes
+
 LINUX = sys.platform == "linux"
 LIMITS = ReadLimits(seconds=30, memory_mb=256, text_chars=2_000_000)
 SHORT = ReadLimits(seconds=1, memory_mb=256)

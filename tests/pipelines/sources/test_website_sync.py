@@ -12,6 +12,8 @@ import pytest
 from tests.support.synced_source import SyncedSource
 from tests.support.web_site import Answer, Route, Website, links, page, redirect, serving
 
+pytestmark = pytest.mark.processes
+
 
 @contextmanager
 def running(routes: dict[str, Route]) -> Iterator[Website]:

@@ -17,6 +17,8 @@ from tests.support import sample_documents as documents
 from tests.support.hostile_pdf import PDFS, pdf_of
 from tests.support.printed_pages import HEIGHT, WIDTH, drawn
 
+pytestmark = pytest.mark.processes
+
 PAGE = PageOfFile("default", "a" * 64, 1, 1.0)
 
 

@@ -19,6 +19,8 @@ from tests.support.live_server import OFFLINE, live, upload
 from tests.support.server_processes import website
 from tests.support.web_site import Answer, Website, links, page
 
+pytestmark = pytest.mark.processes
+
 TENANT = "alpha"
 NEVER = 987654321
 
