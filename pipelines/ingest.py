@@ -143,6 +143,8 @@ def _check_title(title: str | None, paths: list[str]) -> None:
 
 
 def _given(paths: list[str] | None) -> list[str]:
+    if "" in (paths or ()):  # of a variable that is not set; as a path it would be this folder
+        raise SettingsError("a path is empty: name a file or folder; this folder is .")
     if paths:
         return paths
     if not Path(DEFAULT_PATH).is_dir():

@@ -78,10 +78,16 @@ def test_frozen_and_silent_about_the_key(environment: pytest.MonkeyPatch) -> Non
         ("HELIX_GUARDS", "injection,none"),
         ("HELIX_JUDGE", "two words"),
         ("HELIX_LOG_LEVEL", "loud"),
+        ("HELIX_MODEL_SERVER", "http://[::1/v1"),
+        ("HELIX_SERVER", "http://localhost:99999"),
         ("HELIX_MODEL_TIMEOUT", "0"),
         ("HELIX_RETRIEVAL", "sparse"),
         ("HELIX_FUSION", "1.5"),
         ("HELIX_EF_SEARCH", "5"),
+        ("HELIX_OFFLINE_RISK", "1"),
+        ("HELIX_OIDC", "[1]"),
+        ("HELIX_OIDC", '[{"name": "corp"}]'),
+        ("HELIX_OIDC", '[{"name": []}]'),
         ("HELIX_MAX_FILE_MB", "0"),
         ("HELIX_MAX_QUESTION_CHARS", "0"),
         ("HELIX_SIGNING_KEY", "hunter2"),
@@ -96,8 +102,9 @@ def test_one_line_names_the_variable(
     with pytest.raises(SettingsError) as caught:
         load_settings()
     told = str(caught.value)
-    assert told.startswith(f"{name} is ") and HOW[name] in told
-    assert "\n" not in told and "hunter2" not in told
+    problem = "malformed" if value.strip() else "not set"
+    assert told.startswith(f"{name} is {problem}: ") and HOW[name] in told
+    assert "\n" not in told and "hunter2" not in told and not told.endswith("set it to ")
 
 
 def test_a_missing_variable_that_is_set_under_another_name_is_told(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import DictRow, dict_row
 
 from db import migrate
 from db.backup.archive import (
@@ -29,6 +30,12 @@ _OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND usesysid IS NOT NULL AND pid <> pg_backend_pid()
 """
+_KNOWN_BACKUPS = "SELECT file, made_at, expires_at, gone_at FROM backups"
+_KEEP_KNOWN = """
+WITH former AS (DELETE FROM backups WHERE file = %(file)s AND made_at = %(made_at)s)
+INSERT INTO backups (file, made_at, expires_at, gone_at)
+VALUES (%(file)s, %(made_at)s, %(expires_at)s, %(gone_at)s)
+"""
 _CLOSING_SECONDS = 2.0
 """The seconds that the server may take to end a connection whose client has closed it."""
 _REFERENCES = """
@@ -44,8 +51,9 @@ def restore(url: str, file: Path, *, replace: bool = False, place: str = "") -> 
     """Put the rows of a backup into the database of ``url``, which holds nothing of Helix yet.
 
     With ``replace`` it may: all that Helix has in it is dropped first, in the same transaction. A
-    backup of an earlier schema is loaded into that, and upgraded. ``place`` is what messages call
-    the database.
+    backup of an earlier schema is loaded into that, and upgraded. Backups that were known there
+    stay known: what is deleted later may be in those of after this one too. ``place`` is what
+    messages call the database.
 
     Raises:
         DatabaseError: the file is damaged or of a newer Helix; the database cannot be reached, is
@@ -57,10 +65,12 @@ def restore(url: str, file: Path, *, replace: bool = False, place: str = "") -> 
     with migrate.connect(url) as connection, open_archive(file) as archive:
         try:
             migrate.begin_change(connection)
+            known = _known_backups(connection)
             _make_room(connection, place, replace=replace)
             _make_schema(connection, manifest, archive)
             _load(connection, manifest, archive)
             _finish_schema(connection, manifest, archive, place)
+            connection.cursor().executemany(_KEEP_KNOWN, known)
             connection.commit()
         except psycopg.errors.InsufficientPrivilege as error:
             raise migrate.forbidden(connection, error) from None
@@ -77,6 +87,13 @@ def _check_version(manifest: Manifest, file: Path) -> None:
             f"{file} has the schema of version {manifest.schema_version}, and this Helix knows"
             f" {migrate.NEWEST_VERSION} at most: restore it with {manifest.made_by} or newer"
         )
+
+
+def _known_backups(connection: psycopg.Connection) -> list[DictRow]:
+    """The backups that the database knows of; none where it has no schema, or an earlier one."""
+    if connection.execute("SELECT to_regclass('backups')").fetchone() == (None,):
+        return []
+    return connection.cursor(row_factory=dict_row).execute(_KNOWN_BACKUPS).fetchall()
 
 
 def _make_room(connection: psycopg.Connection, place: str, *, replace: bool) -> None:

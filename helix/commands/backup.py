@@ -12,6 +12,7 @@ import typer
 
 from db.errors import DatabaseError
 from helix import __version__
+from helix.commands.termination import ending_in_order
 from helix.errors import HelixError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def restore(
     from db.backup.restore import restore as put_back
     from db.url import redact
     from helix.library.audit import NOBODY, record_command
+    from helix.storage.statements import removals
 
     with database_errors_as_helix():
         if replace and not yes:
@@ -103,6 +105,9 @@ def restore(
             manifest = put_back(url, file, replace=replace, place=redact(configured))
             with psycopg.connect(url) as connection:  # the log of before went with all else
                 record_command(connection, "helix restore", NOBODY, f"made {manifest.made_at}")
+                # it has what is deleted from now on, and itself it does not know
+                it = {"file": file.name, "made_at": manifest.made_at, "days": None}
+                connection.execute(removals.ADD_BACKUP, it)
         typer.echo(f"{file} is restored: {_described(manifest)}")
 
 
@@ -160,7 +165,8 @@ def record_copy(
 def database_errors_as_helix() -> Iterator[None]:
     """Errors of the database's own modules as Helix's, which are told in one line."""
     try:
-        yield
+        with ending_in_order():  # no part of a backup or an export stays
+            yield
     except DatabaseError as error:
         raise BackupFailed(str(error)) from error
 

@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 
 from db.errors import DatabaseError
 from db.migrate import refuse_newer, schema_ready, schema_version
-from db.url import explain, is_embedded, open_database, place_of
+from db.url import explain, is_embedded, open_database, place_of, redact
 from helix.commands.service.address import named_server
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.server_connection import connected
@@ -233,8 +233,19 @@ def _database(url: str, settings: Settings) -> list[Check]:
                 all_checks.append(bucket_check(connection, settings.files))
     except psycopg.Error as error:
         raise explain(url, error) from None
+    if settings.database_pooler_url:
+        all_checks.append(_pooler(settings.database_pooler_url.get_secret_value()))
     replicas = [each.get_secret_value() for each in settings.database_replica_urls]
     return all_checks + replica_checks(url, replicas)
+
+
+def _pooler(url: str) -> Check:
+    try:
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.Error as error:
+        told = str(explain(url, error)).replace("DATABASE_URL", "DATABASE_POOLER_URL")
+        return Check("pooler", False, told)
+    return Check("pooler", True, f"{redact(url)} answers")
 
 
 def replica_checks(url: str, replicas: Sequence[str]) -> list[Check]:

@@ -142,6 +142,7 @@ def _save(values: dict[str, str]) -> None:
         raise SettingsError(f"there is no home folder to keep settings in: set {lines.split()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(0o600)  # keys of models are put there too
         with file.open("a") as stream:
             stream.write(f"\n# chosen by `helix up`, where nothing was set\n{lines}")
     except OSError as error:

@@ -37,6 +37,8 @@ def erase(
 
     counts = in_database(erase_and_record)
     typer.echo(f"{tenant} is erased: {', '.join(f'{n:,} {name}' for name, n in counts.items())}")
+    if not any(counts.values()):
+        typer.echo("helix: there was none of that: is the tenant's name misspelt?", err=True)
 
 
 @tenants.command()

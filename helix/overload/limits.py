@@ -220,7 +220,8 @@ class Asker:
                 usage.learn(account, await asyncio.to_thread(self.limits.stored, account))
                 used = usage.total(account) or 0
             if used + more > most * unit or used >= most * unit:
-                message = f"this {who} has used its {kind.replace('_', ' ')} of the day"
+                passed = "has used" if used >= most * unit else "would go past"
+                message = f"this {who} {passed} its {kind.replace('_', ' ')} of the day"
                 raise LimitReached(setting, most, message, seconds_left())
 
     def _limited(self, name: str) -> Iterator[tuple[Who, Subject, str, int]]:

@@ -39,8 +39,9 @@ from helix.settings.values import (
     Who,
     Withhold,
     checked_text,
+    distinct_providers,
     known_database,
-    read_providers,
+    read_json,
     read_withhold,
     split_names,
     split_urls,
@@ -165,9 +166,9 @@ class Settings(ClientSettings, ModelFolder):
     """The longest that a session lasts, however much it is used."""
     public_link_days: int = Field(0, ge=0, le=365, alias="HELIX_PUBLIC_LINK_DAYS")
     """The longest that a public link to an answer lasts; 0: there are none."""
-    oidc: Annotated[tuple[OidcProvider, ...], BeforeValidator(read_providers)] = Field(
-        (), alias="HELIX_OIDC"
-    )
+    oidc: Annotated[
+        tuple[OidcProvider, ...], BeforeValidator(read_json), AfterValidator(distinct_providers)
+    ] = Field((), alias="HELIX_OIDC")
     """Providers of OpenID Connect, a JSON list of objects as OidcProvider has them."""
     proxy_addresses: Annotated[tuple[Network, ...], BeforeValidator(split_names)] = Field(
         (), alias="HELIX_PROXY_ADDRESSES"

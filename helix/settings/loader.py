@@ -26,7 +26,7 @@ def _first_problem(error: ValidationError, told: Mapping[str, str]) -> str:
     """
     first = error.errors(include_input=False, include_url=False)[0]
     variable = str(first["loc"][0]).upper() if first["loc"] else "settings"
-    if first["type"] != "missing":
+    if first["type"] != "missing" or len(first["loc"]) > 1:  # a part of it is
         return _line(variable, "is malformed")
     other = f"HELIX_{variable}"
     return _line(variable, f"is not set ({other} is no setting)" if other in told else "is not set")

@@ -33,7 +33,18 @@ Who = Literal["key", "tenant", "address"]
 Public = Literal["metrics", "docs", "privacy", "evals"]
 """Parts that strangers may see where API keys are asked for (helix/serving/key_scopes.py)."""
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:\[\]-]+$", to_lower=True)]
-Server = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")]
+
+
+def _checked_address(url: str) -> str:
+    _ = urlsplit(url).port  # checked only when it is asked for
+    return url
+
+
+Server = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$"),
+    AfterValidator(_checked_address),
+]
 """A server's address: ``http://localhost:8080``, or with a path in front of the API's."""
 HostName = Annotated[
     str, StringConstraints(pattern=r"^(\*|(\*\.)?[A-Za-z0-9_.-]+)$", to_lower=True)
@@ -110,15 +121,16 @@ class OidcProvider(BaseModel):
     role: Literal["owner", "editor", "reader"] | None = None
 
 
-def read_providers(value: object) -> object:
-    """The list that a text holds as JSON; ValueError where it holds none, or a name twice."""
-    read = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(read, list | tuple):
-        raise ValueError("no list")
-    names = [each.get("name") if isinstance(each, dict) else each.name for each in read]
-    if len({*names, PROXY}) <= len(names):
+def read_json(value: object) -> object:
+    """The value that a text holds as JSON."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def distinct_providers(providers: tuple[OidcProvider, ...]) -> tuple[OidcProvider, ...]:
+    """``providers``; raises ValueError where two have one name, or one has that of the proxy."""
+    if len({*(each.name for each in providers), PROXY}) <= len(providers):
         raise ValueError("a name is there twice, or is taken")
-    return tuple(read)
+    return providers
 
 
 def checked_url(url: str) -> str:

@@ -34,6 +34,7 @@ REMEDIES = {
     "HELIX_MODEL_SERVER_KEY": "set it to the key that the model server asks for, or leave it out",
     "HELIX_EMBED_SERVER": "set it like HELIX_MODEL_SERVER, or leave it out",
     "HELIX_EMBED_SERVER_KEY": "set it to the key of HELIX_EMBED_SERVER, or leave it out",
+    "HELIX_OFFLINE_RISK": "set it to a number above 0 and below 1, such as 0.4",
     "HELIX_MODEL_FOLDER": "set it to a folder for model files, or leave it out",
     "HELIX_EMBEDDER_NEXT": "set it like HELIX_EMBEDDER, or leave it out",
     "HELIX_ALLOW_HOSTS": "set it to host names such as wiki.example.lan, separated by commas",

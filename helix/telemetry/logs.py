@@ -54,6 +54,10 @@ class _Text(logging.Formatter):
         record.request_id = request_id.get()
         return super().format(record)
 
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
+        # psycopg's have lines of Postgres, and a request must not write a line of its own
+        return " ".join(super().formatMessage(record).splitlines())
+
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's own name
         return "\n".join(frames_of(ei[1])) if ei[1] else ""
 
@@ -93,7 +97,14 @@ def configure_logging(level: str, log_format: LogFormat = "text") -> None:
         logger.setLevel(level.upper())
         _set_handler(logger, formatter)
     _set_handler(logging.getLogger(), formatter, _is_of_others)
-    if log_format == "json":
+    format_server_lines()
+
+
+def format_server_lines() -> None:
+    """Have lines of the HTTP server be JSON where Helix's are: uvicorn sets handlers of its own."""
+    ours = (handler.formatter for handler in logging.getLogger(_OURS[0]).handlers)
+    formatter = next((one for one in ours if isinstance(one, JsonFormatter)), None)
+    if formatter:
         for handler in logging.getLogger("uvicorn").handlers:
             handler.setFormatter(formatter)
 

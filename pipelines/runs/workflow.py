@@ -128,7 +128,10 @@ async def durable_engine(
         notification_listener_polling_interval_sec=0.5,
     )
     DBOS(config=config)
-    logging.getLogger("dbos").addFilter(_is_news)
+    logger = logging.getLogger("dbos")
+    logger.handlers.clear()  # its own form is neither of HELIX_LOG_FORMAT's
+    logger.propagate = True
+    logger.addFilter(_is_news)
     own_queue = runs_queue(host)
     DBOS.listen_queues([FILES, _UNPARTITIONED_FILES, RUNS, own_queue])
     try:
@@ -144,7 +147,6 @@ async def durable_engine(
         threads = ThreadPoolExecutor()
         loop.set_default_executor(threads)
         await loop.run_in_executor(threads, DBOS.destroy)
-        logging.getLogger("dbos").handlers.clear()  # it would keep this run's standard error
         _current.worker = None
 
 

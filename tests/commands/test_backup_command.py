@@ -61,6 +61,7 @@ async def _restored(url: str, target: str, target_url: str, file: Path, count: i
     put_back = helix("restore", str(file), DATABASE_URL=target)
     assert put_back.returncode == 0, put_back.stderr
     assert last_command(target_url) == "helix restore"
+    assert helix("backup", DATABASE_URL=target).stdout.endswith(f"  no end told  {file.name}\n")
     async with services(target_url) as after:
         assert await _found(after, count) == found
         for answer in answers:

@@ -144,6 +144,20 @@ def test_doctor_finds_what_would_end_a_start(
     assert failed.startswith(f"FAIL start: {variable}") and told in failed
 
 
+def test_doctor_names_a_pooler_that_is_away(seeded: dict[str, str]) -> None:
+    pooler = "postgresql://u:hunter2@127.0.0.1:1/n"
+    done = helix("doctor", DATABASE_POOLER_URL=pooler, **seeded)
+    (failed,) = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert failed.startswith("FAIL pooler: cannot reach postgresql://u:***@127.0.0.1:1/n (")
+    assert failed.endswith("or mend DATABASE_POOLER_URL")
+
+
+def test_erasing_a_tenant_of_whom_there_is_nothing_says_so(seeded: dict[str, str]) -> None:
+    done = helix("tenants", "erase", "acmee", "--yes", **seeded)
+    assert done.returncode == 0 and "0 documents" in done.stdout
+    assert done.stderr == "helix: there was none of that: is the tenant's name misspelt?\n"
+
+
 def test_doctor_says_that_the_schema_is_of_a_newer_helix(tmp_path: Path) -> None:
     values = {"DATABASE_URL": f"embedded:{tmp_path / 'postgres'}", **OFFLINE}
     with open_database(values["DATABASE_URL"]) as url:

@@ -65,6 +65,7 @@ def test_without_settings_it_chooses_and_keeps_them(
     assert chosen == ("embedded", "offline", "offline")
     told, kept = capsys.readouterr().err, nothing_set.read_text()
     assert str(nothing_set) in told and "DATABASE_URL=embedded\n" in kept
+    assert nothing_set.stat().st_mode & 0o777 == 0o600
     settings_of_first_run()
     told = capsys.readouterr().err
     assert "First run" not in told and nothing_set.read_text() == kept, "once"

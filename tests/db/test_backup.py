@@ -254,6 +254,20 @@ def test_what_is_not_helixs_stays(filled: str, backup: Path) -> None:
         assert count(connection, "somebodys") == 1
 
 
+def test_backups_that_a_replaced_database_knew_stay_known(filled: str, tmp_path: Path) -> None:
+    known = "INSERT INTO backups (file, made_at) VALUES (%s, %s)"
+    with psycopg.connect(filled) as connection:
+        connection.execute(known, ("monday", "2026-11-23"))
+    save(filled, tmp_path / "tuesday", MADE_BY)
+    with psycopg.connect(filled) as connection:
+        connection.execute("UPDATE backups SET gone_at = now()")
+        connection.execute(known, ("wednesday", "2026-11-25"))
+    restore(filled, tmp_path / "tuesday", replace=True)
+    with psycopg.connect(filled) as connection:
+        found = connection.execute("SELECT file, gone_at IS NULL FROM backups ORDER BY file")
+        assert found.fetchall() == [("monday", False), ("wednesday", True)]
+
+
 def test_a_failure_on_the_way_changes_nothing(
     filled: str, backup: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -56,6 +56,13 @@ def test_a_file_comes_in_without_anything_of_answering(folder: Path, database_ur
     assert not rooms & {"agent", "answering", "conversations", "protocols", "serving", "study"}
 
 
+def test_an_empty_path_is_not_this_folder(folder: Path, database_url: str) -> None:
+    (folder / "a.txt").write_text("Only this.")
+    done = ingest("")
+    told = "ingest: a path is empty: name a file or folder; this folder is .\n"
+    assert (done.exit_code, done.stderr) == (1, told)
+
+
 def test_titles(folder: Path, database_url: str) -> None:
     (folder / "refund-policy_2024.txt").write_text("# Not Markdown.")
     (folder / "with-heading.md").write_text("Intro\n\n# The *Real* Title\n\nText.")

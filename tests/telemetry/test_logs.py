@@ -9,11 +9,20 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import uvicorn
 
 from helix.protocols.mcp_server import build_server
+from helix.settings import load_settings
 from helix.store import ChunkStore
-from helix.telemetry.logs import LogFormat, configure_logging, frames_of, request_id
+from helix.telemetry.logs import (
+    LogFormat,
+    configure_logging,
+    format_server_lines,
+    frames_of,
+    request_id,
+)
 from helix.telemetry.tracing import request_span
+from pipelines.runs.worker import open_worker
 from tests.support.fake_embedder import nodes_of, record
 from tests.support.live_server import live
 from tests.support.wire.gemini import GeminiWire
@@ -29,7 +38,7 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 @pytest.fixture(autouse=True)
 def _unconfigured() -> Iterator[None]:
     """No handler, as a process begins; logging is as it was afterwards."""
-    loggers = [logging.getLogger(name) for name in ("", "helix", "pipelines")]
+    loggers = [logging.getLogger(name) for name in ("", "helix", "pipelines", "uvicorn")]
     before = [(one, one.level, list(one.handlers)) for one in loggers]
     for one in loggers:
         one.handlers = []
@@ -108,9 +117,33 @@ def test_text_stays_as_it_was_and_the_level_can_change(capsys: pytest.CaptureFix
     configure_logging("warning")
     configure_logging("info")
     request_id.set("r-3")
-    logging.getLogger("pipelines.part").info("told")
+    logging.getLogger("pipelines.part").info("told\n\tin %s", "one\r\nline")
     [line] = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"[-\d]+ [\d:]+,\d{3} INFO pipelines\.part \[r-3\] told", line)
+    told = r"[-\d]+ [\d:]+,\d{3} INFO pipelines\.part \[r-3\] told \tin one line"
+    assert re.fullmatch(told, line)
+
+
+def test_the_lines_of_a_server_are_json_too() -> None:
+    configure_logging("warning", "json")
+    uvicorn.Config("helix.app:app")  # gives its loggers handlers of their own
+    format_server_lines()
+    (handler,) = logging.getLogger("uvicorn").handlers
+    line = handler.format(logging.makeLogRecord({"name": "uvicorn.error", "msg": "started"}))
+    assert json.loads(line)["message"] == "started"
+
+
+async def test_the_engine_of_a_worker_logs_in_the_form_of_all_else(
+    database_url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's, of this very call
+    configure_logging("warning", "json")
+    settings = load_settings(
+        database_url=database_url, HELIX_LLM="offline", HELIX_EMBEDDER="offline"
+    )
+    async with open_worker(settings):
+        logging.getLogger("dbos").error("a problem")
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["message"] for one in told if one["logger"] == "dbos"] == ["a problem"]
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])

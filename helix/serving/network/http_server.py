@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from helix.overload.connections import allow_descriptors, shared_by
 from helix.serving.disconnects import DRAIN_SECONDS
 from helix.serving.network.sockets import accepting, is_listening, port_in_use
+from helix.telemetry.logs import format_server_lines
 
 _DATE_SECONDS = 1.0
 """Seconds between updates of the ``Date`` of responses; it has whole seconds."""
@@ -46,6 +47,7 @@ def serve_http(
         access_log=False,
         timeout_graceful_shutdown=DRAIN_SECONDS + 5,
     )
+    format_server_lines()
     server = HttpServer(config, ready)
     with ExitStack() as stack:
         for each in sockets:

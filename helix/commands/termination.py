@@ -1,0 +1,17 @@
+"""SIGTERM to a command that has something half done."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """End the block at SIGTERM as at Ctrl-C: what is half done is undone, and not left behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
