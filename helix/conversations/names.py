@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from hashlib import sha256
-from typing import Annotated
-
-from pydantic import AfterValidator
 
 from helix.errors import BadRequest
 
@@ -50,10 +47,6 @@ def id_of(name: str) -> str:
 def is_made_of_name(conversation_id: str) -> bool:
     """True if ``id_of`` made this id of a name that does not fit into an address."""
     return bool(_HASH.fullmatch(conversation_id))
-
-
-ConversationId = Annotated[str, AfterValidator(id_of)]
-"""The id of the conversation that an address names, by that id or as a client calls it."""
 
 
 def title_of(question: str) -> str:

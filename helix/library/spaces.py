@@ -220,7 +220,7 @@ def let_in(
         connection.execute(sql.KEEP_LIBRARY, values)
     done = connection.execute(sql.LET_IN, values).fetchone()
     if not done or not done[0]:
-        raise NotFound(f"{who} is no member of the tenant {tenant}, and no group of it")
+        raise NotFound(f"{who} is not in the tenant {tenant}")
 
 
 def let_out(connection: Connected, tenant: str, space: int, who: Member) -> None:

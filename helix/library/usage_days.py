@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psycopg.rows import dict_row
 
+from helix.domain.scope import Spaces
 from helix.storage.statements import usage_days as sql
 from helix.telemetry.usage_meter import COUNTS, NANO, Payer, UsageKey, today
 
@@ -131,7 +132,8 @@ def delete_old_usage(connection: Connected, days: int) -> int:
 class Wanted:
     """A report: the days from ``first`` to ``last``, both included, and what is told apart.
 
-    ``person_id`` or ``key_id``: theirs alone; neither: everybody's of the tenant.
+    ``person_id`` or ``key_id``: theirs alone; neither: everybody's of the tenant. ``spaces``: those
+    whose names may be told; None: all.
     """
 
     tenant: str
@@ -140,6 +142,7 @@ class Wanted:
     by: Sequence[By] = USUAL
     person_id: int | None = None
     key_id: int | None = None
+    spaces: Spaces = None
 
 
 def usage_report(connection: Connected, wanted: Wanted) -> list[Row]:
@@ -153,7 +156,7 @@ def usage_report(connection: Connected, wanted: Wanted) -> list[Row]:
         **{f"by_{name}": name in wanted.by for name in BY},
     }  # fmt: skip
     with connection.cursor(row_factory=dict_row) as cursor:
-        return [_told(row) for row in cursor.execute(sql.REPORT, values)]
+        return [_told(row, wanted.spaces) for row in cursor.execute(sql.REPORT, values)]
 
 
 def totals_of(rows: Iterable[Mapping[str, Any]]) -> Row:
@@ -164,9 +167,11 @@ def totals_of(rows: Iterable[Mapping[str, Any]]) -> Row:
     return sums | {"cost_usd": round(sum(row["cost_usd"] for row in kept), 9)}
 
 
-def _told(row: Row) -> Row:
+def _told(row: Row, spaces: Spaces) -> Row:
     nano = row.pop("nano_usd")
     day = row["day"]
+    if spaces is not None and row["space_id"] not in spaces:
+        row["space"] = None  # as that of one that was deleted: its name may be a new one by now
     return row | {"cost_usd": nano / NANO, "day": day and day.isoformat()}
 
 

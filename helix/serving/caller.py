@@ -187,7 +187,7 @@ class Caller:
             return self
         if self.keyed:
             if tenant_id != self.tenant:
-                raise OtherTenant("tenant_id is not the tenant of this API key: leave it out")
+                raise OtherTenant("tenant_id is not yours: leave it out")
             return self
         if self.named and tenant_id != self.tenant:
             raise given_twice("tenant_id")

@@ -143,5 +143,5 @@ def test_spaces_of_people_and_groups(database_url: str) -> None:
     no = _refused(database_url, "spaces", "bar", "Board", "--person", "ada@a.example", *of)
     assert "was not given to ada@a.example" in no
     no = _refused(database_url, "spaces", "let", "Board", "--person", "nobody@a.example", *of)
-    assert "nobody@a.example is no member" in no
+    assert "nobody@a.example is not in the tenant" in no
     assert "give --person or --group" in _refused(database_url, "spaces", "let", "Board", *of)

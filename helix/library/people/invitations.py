@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import class_row, dict_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
 from helix.library.keys import revoke_tokens
+from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.members import Role, checked_role, memberships, set_role
 from helix.library.people.passkeys import remove_passkeys
-from helix.library.people.passwords import hashed
+from helix.library.people.passwords import hashed, person_of_password, set_password
 from helix.library.people.persons import add_person, any_person, checked_email
 from helix.library.people.tokens import hash_of, new_secret
-from helix.storage.statements import people
 from helix.storage.statements import sign_ins as sql
 
 if TYPE_CHECKING:
@@ -120,31 +120,31 @@ def purpose_of(connection: Connected, secret: str) -> LinkPurpose:
 
 def accept(
     connection: Connected, secret: str, password: str, email: str = "", name: str = ""
-) -> tuple[int, str]:
-    """Use the link: the account's id, and its tenant.
+) -> tuple[int, str | None]:
+    """Use the link: the account's id, and the tenant it came into; None where it was there before.
 
-    An address that the link names cannot be changed by whoever has it, nor can the role. Whoever is
-    invited has no account yet: a link that gave one a password would take it from its owner.
+    An address that the link names cannot be changed by whoever has it, nor can the role. Where the
+    address has an account, its own password brings it in: a link that gave one a password would
+    take it from its owner.
 
     Raises:
         LinkOver: it opens nothing.
         BadRequest: the address, the name or the password cannot be one.
-        AccountExists: the address has an account.
+        AccountExists: the address has an account, of another password.
     """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        link = cursor.execute(sql.USE, (hash_of(secret),)).fetchone()
-    if link is None:
-        raise LinkOver(_OVER)
-    hash_ = hashed(password)
+    link = _used(connection, secret)
     person_id = link["person_id"]
     if person_id is None:
-        person_id = add_person(connection, link["email"] or email, name, hash_)
-        set_role(connection, link["tenant"], person_id, link["role"])
-    else:
-        connection.execute(people.SET_HASH, (hash_, person_id))
-        remove_passkeys(connection, person_id)  # whoever had the account may have added one
-        revoke_tokens(connection, person_id)  # or made one
-    return int(person_id), str(link["tenant"])
+        email = link["email"] or email
+        person_id = person_of_password(connection, email, password)
+        if person_id is None:
+            person_id = add_person(connection, email, name, hashed(password))
+        return person_id, _bring_in(connection, link, person_id)
+    set_password(connection, person_id, password)
+    revoke_sessions(connection, person_id)
+    remove_passkeys(connection, person_id)  # whoever had the account may have added one
+    revoke_tokens(connection, person_id)  # or made one
+    return int(person_id), None
 
 
 def list_invitations(connection: Connected, tenant: str) -> list[Invitation]:
@@ -167,10 +167,23 @@ def join(connection: Connected, secret: str, person_id: int, email: str) -> str:
     Raises:
         LinkOver: the link opens nothing, or is somebody else's.
     """
+    link = _used(connection, secret)
+    if link["person_id"] is not None or link["email"] != email:
+        raise LinkOver(_OVER)
+    return _bring_in(connection, link, person_id)
+
+
+def _used(connection: Connected, secret: str) -> dict[str, Any]:
+    """The link, which opens nothing any more once the transaction ends; raises LinkOver."""
     with connection.cursor(row_factory=dict_row) as cursor:
         link = cursor.execute(sql.USE, (hash_of(secret),)).fetchone()
-    if link is None or link["person_id"] is not None or link["email"] != email:
+    if link is None:
         raise LinkOver(_OVER)
+    return link
+
+
+def _bring_in(connection: Connected, link: dict[str, Any], person_id: int) -> str:
+    """Make the person a member of the link's tenant, which they may be already: the tenant."""
     tenant = str(link["tenant"])
     if tenant not in [each.tenant for each in memberships(connection, person_id)]:
         set_role(connection, tenant, person_id, link["role"])

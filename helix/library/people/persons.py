@@ -73,7 +73,7 @@ def add_person(
     }  # fmt: skip
     row = connection.execute(sql.ADD, values).fetchone()
     if row is None:
-        raise AccountExists("this address has an account already")
+        raise AccountExists("this address has an account already: use its password")
     return int(row[0])
 
 

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header
 from fastapi.responses import JSONResponse, Response
 
 from helix.conversations.attachments import space_of
-from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.access import Library
 from helix.library.pages import boxes_of_range, list_pages, list_tables
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.conversation_id import ConversationId
 from helix.serving.routes.pages import PAGE_RESPONSES, Scale, drawn_page
 
 router = APIRouter(

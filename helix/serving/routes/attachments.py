@@ -15,12 +15,12 @@ from helix.conversations.attachments import (
     list_attached,
     space_of,
 )
-from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.documents import get_document
 from helix.overload.entry import asker
 from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.conversation_id import ConversationId
 from helix.serving.forms import form_body, named_tenant, read_form
 from helix.serving.routes.uploads import examine, placed, upload_limits
 

@@ -10,11 +10,11 @@ from starlette.datastructures import UploadFile
 
 from helix.answering.images import ImagesNotSupported
 from helix.conversations.images import add_image, read_image
-from helix.conversations.names import ConversationId
 from helix.conversations.views import get_conversation
 from helix.library.uploads import clean_name
 from helix.overload.entry import asker
 from helix.serving.authentication import CurrentCaller, FormRoute
+from helix.serving.conversation_id import ConversationId
 from helix.serving.forms import form_body, named_tenant, read_form
 from helix.serving.routes.ask_image import IMAGE_LIMITS, IMAGE_RESPONSES, image_of
 from helix.serving.sse import TextJson

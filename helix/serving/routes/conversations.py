@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from helix.conversations.attachments import delete_with_documents
 from helix.conversations.conversation_rows import change, create
-from helix.conversations.names import ConversationId, checked_id, new_id
+from helix.conversations.names import checked_id, new_id
 from helix.conversations.transfer import (
     export_json,
     export_markdown,
@@ -43,6 +43,7 @@ from helix.overload.long_work import off_loop_if_long
 from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.conversation_id import ConversationId, own_id
 from helix.serving.query_request import (
     ANSWERS_BY,
     DocumentId,
@@ -115,14 +116,14 @@ async def begin(request: Request, caller: CurrentCaller) -> Response:
     new = checked_request(await request.body() or b"{}", 0, NewConversation)
     caller = caller.for_tenant(new.tenant_id)
     library = caller.library
-    conversation_id = new_id() if new.id is None else checked_id(new.id)
+    conversation_id = new_id() if new.id is None else await own_id(caller, checked_id(new.id))
     title, scope = new.checked_title() or "", caller.placed(await new.scope(caller) or {})
     model = new.checked_model(caller.services.choices) or ""
     made = await library.change(
         lambda connection: create(connection, library.tenant, conversation_id, title, scope, model)
     )
     if not made:
-        raise Conflict(f"there is a conversation {conversation_id} already")
+        raise Conflict(f"there is a conversation {new.id} already")
     caller.note("conversation_begun")
     caller.changed("conversation" if new.id else f"conversation {conversation_id}")
     return TextJson(await get_conversation(library, conversation_id), 201)

@@ -10,7 +10,6 @@ from fastapi.responses import Response
 
 from helix.conversations.conversation_rows import hold
 from helix.conversations.liveness import MessageRow
-from helix.conversations.names import ConversationId
 from helix.conversations.questions import Add, Asking, in_place_of
 from helix.conversations.tree import (
     AddedMessage,
@@ -24,6 +23,7 @@ from helix.library.access import Connected
 from helix.library.errors import Conflict
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.conversation_id import ConversationId
 from helix.serving.last_event_id import last_event_id
 from helix.serving.message_request import MessageRequest, TurnOptions
 from helix.serving.query_request import checked_request, json_body

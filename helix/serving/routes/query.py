@@ -12,12 +12,12 @@ from fastapi.responses import Response
 
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
-from helix.conversations.names import id_of
 from helix.conversations.questions import Asking, next_in
 from helix.overload.entry import place_for
 from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.conversation_id import own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import QueryRequest, json_body, query_request
 from helix.serving.query_route import QueryRoute
@@ -54,7 +54,7 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     named = asked.conversation_id is not None
     caller = await caller.for_tenant(asked.tenant_id).in_space(asked.space)
     if asked.conversation_id:
-        return await answer_turn(request, caller, _asking(asked, caller))
+        return await answer_turn(request, caller, await _asking(asked, caller))
     scope = asked.scope(caller.tenant).within(caller.reach.spaces)
     answering = AnswerRequest(
         services.answering,
@@ -81,9 +81,9 @@ async def query(request: Request, caller: CurrentCaller) -> Response:
     return TextJson(answer, headers=headers)
 
 
-def _asking(asked: QueryRequest, caller: Caller) -> Asking:
+async def _asking(asked: QueryRequest, caller: Caller) -> Asking:
     """The question as the next of its conversation, which begins with it where there is none."""
-    conversation_id = id_of(asked.conversation_id or "")
+    conversation_id = await own_id(caller, asked.conversation_id or "")
     add = next_in(caller.tenant, conversation_id, caller.asked_space)
     return Asking(
         conversation_id, add, asked.question,

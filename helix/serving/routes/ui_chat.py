@@ -18,7 +18,6 @@ from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow
-from helix.conversations.names import ConversationId, id_of
 from helix.conversations.questions import Asking
 from helix.conversations.tree import (
     AddedMessage,
@@ -38,6 +37,7 @@ from helix.serving.addresses import base_of
 from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.conversation_id import ConversationId, own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.pasted_text import last_message, without_pasted
 from helix.serving.query_request import stored_scope
@@ -114,7 +114,7 @@ async def _resumable(
     request: Request, caller: Caller, asked: UiChatRequest, stored: dict[str, Any]
 ) -> Response:
     questions = [said.text for said in asked.said if said.role == "user"]
-    name, text = id_of(asked.id), questions[-1]
+    name, text = await own_id(caller, asked.id), questions[-1]
     text = (await last_message(request, caller, text, name)).question
     asking = Asking(
         name, partial(_add, caller=caller, name=name, before=len(questions) - 1), text,

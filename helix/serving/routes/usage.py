@@ -156,7 +156,7 @@ def _wanted(caller: Caller, first: date | None, last: date | None, by: str) -> W
     person = key = None
     if not _sees_all(caller):
         person, key = caller.person_id, None if caller.person_id else caller.key_id
-    return Wanted(caller.tenant, begin, end, chosen, person, key)
+    return Wanted(caller.tenant, begin, end, chosen, person, key, caller.spaces)
 
 
 def _prefers_csv(request: Request) -> bool:

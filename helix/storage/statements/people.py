@@ -53,8 +53,17 @@ INSERT INTO members (tenant_id, person_id, role) VALUES (%(tenant)s, %(person)s,
 ON CONFLICT (tenant_id, person_id) DO UPDATE SET role = excluded.role
 """
 
-# Groups and sessions of the member go with the row.
-REMOVE_MEMBER = "DELETE FROM members WHERE tenant_id = %(tenant)s AND person_id = %(person)s"
+# Groups and sessions of the member go with the row, and links that would bring them back. Their
+# tokens stay revoked where they come back.
+REMOVE_MEMBER = """
+WITH withdrawn AS (
+    DELETE FROM invitations i USING people p
+    WHERE i.tenant_id = %(tenant)s AND p.id = %(person)s AND i.email = p.email),
+revoked AS (
+    UPDATE api_keys SET revoked_at = now()
+    WHERE tenant_id = %(tenant)s AND person_id = %(person)s AND revoked_at IS NULL)
+DELETE FROM members WHERE tenant_id = %(tenant)s AND person_id = %(person)s
+"""
 
 # Locked, so that of two owners who remove each other at once one stays.
 OWNERS = """

@@ -51,5 +51,11 @@ GET = compose(_SETS, stale=IS_STALE, condition="t.id = %(id)s")
 # Only its title: what it was made of stays.
 RENAME = "UPDATE study_sets SET title = %(title)s WHERE tenant_id = %(tenant)s AND id = %(id)s"
 
+# Whether whoever asks has made it.
+IS_OWN = """
+SELECT owner = coalesce(current_setting('helix.owner', true), '') AS own
+FROM study_sets WHERE tenant_id = %(tenant)s AND id = %(id)s
+"""
+
 # Its items, attempts and reviews go with it, by foreign keys.
 DELETE = "DELETE FROM study_sets WHERE tenant_id = %(tenant)s AND id = %(id)s"

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from helix.app import create_app
 from helix.serving.key_scopes import NEEDED, PEOPLE_ONLY, Standing
+from helix.serving.routes.accounts.session import NOT_OWN
 from helix.settings import load_settings
 from tests.serving.accounts.conftest import PASSWORD, Accounts, email_of
 from tests.support.live_server import OFFLINE
@@ -99,8 +100,11 @@ def test_a_new_password_needs_the_old_one_and_ends_other_sessions(accounts: Acco
     here, there = accounts.signed_in("bob"), accounts.signed_in("bob")
     new = {"password": "another horse"}
     for old in ({}, {"old_password": "wrong horse"}):
-        assert here.patch("/v1/account", json={**new, **old}).status_code == 403
+        told = here.patch("/v1/account", json={**new, **old})
+        assert (told.status_code, told.json()["error"]) == (403, NOT_OWN)
     right = {"old_password": PASSWORD}
+    unnamed = {"name": "B\0b", **new, **right}  # nothing is changed, or all of it
+    assert here.patch("/v1/account", json=unnamed).status_code == 400
     assert here.patch("/v1/account", json={"password": "short", **right}).status_code == 400
     assert there.get("/v1/session").status_code == 200
     assert here.patch("/v1/account", json={**new, **right}).status_code == 200

@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
+import psycopg
 import pytest
 
+from helix.library.people.invitations import reset_link
 from tests.serving.accounts.conftest import PASSWORD, Accounts, email_of
 
 
@@ -131,6 +134,36 @@ def test_an_address_with_an_account_keeps_its_password(accounts: Accounts) -> No
     }  # fmt: skip
 
 
+def test_whoever_was_taken_out_comes_back_by_an_invitation_and_their_password(
+    accounts: Accounts,
+) -> None:
+    cat, ada = accounts.signed_in("cat"), accounts.signed_in("ada")
+    before = {"link": invited(accounts, email_of("cat"), "owner"), "password": PASSWORD}
+    token = cat.post("/v1/account/tokens", json={"scopes": ["ask"]}).json()["token"]
+    assert ada.delete("/v1/members/3").status_code == 200
+    assert accounts.browser().post("/v1/links/use", json=before).status_code == 410
+    link, browser = invited(accounts, email_of("cat"), "editor"), accounts.browser()
+    body = {"link": link, "email": email_of("ada"), "password": "another horse"}
+    told = browser.post("/v1/links/use", json=body)
+    assert (told.status_code, "use its password" in told.text) == (409, True)
+    told = browser.post("/v1/links/use", json=body | {"password": PASSWORD})
+    assert (told.json()["person"]["email"], told.json()["role"]) == (email_of("cat"), "editor")
+    assert cat.get("/v1/session").status_code == 401, "what had ended stays so"
+    headers = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(f"{accounts.address}/v1/about", headers=headers).status_code == 401
+    assert browser.post("/v1/links/use", json=body | {"password": PASSWORD}).status_code == 410
+    dan, more = accounts.signed_in("dan"), invited(accounts, email_of("dan"), "owner")
+    use = {"link": more, "password": PASSWORD}
+    assert accounts.browser().post("/v1/links/use", json=use).json()["role"] == "reader"
+    assert dan.get("/v1/session").status_code == 200, "no password was changed"
+
+
+def test_passwords_are_not_guessed_by_an_invitation(accounts: Accounts) -> None:
+    body = {"link": invited(accounts, email_of("dan")), "password": "wrong horse"}
+    codes = [accounts.browser().post("/v1/links/use", json=body).status_code for _ in range(11)]
+    assert codes == [409] * 10 + [429]
+
+
 def test_an_owner_gives_a_member_a_new_password_and_no_member_of_others(
     accounts: Accounts,
 ) -> None:
@@ -147,6 +180,16 @@ def test_an_owner_gives_a_member_a_new_password_and_no_member_of_others(
     assert ada.post("/v1/members/4/link").status_code == 403  # dan owns beta
     assert ada.post("/v1/members/5/link").status_code == 404  # eve is nobody's
     assert accounts.signed_in("bob").post("/v1/members/3/link").status_code == 403
+
+
+def test_a_link_for_a_new_password_signs_in_whatever_tenant_the_command_named(
+    accounts: Accounts,
+) -> None:
+    with psycopg.connect(accounts.url) as connection:
+        link = reset_link(connection, "default", 1)  # `helix user set ada@example.com --link`
+    use = {"link": link, "password": "another horse"}
+    used = accounts.browser().post("/v1/links/use", json=use)
+    assert (used.status_code, used.json()["tenant"]) == (200, "acme")
 
 
 def test_an_owner_changes_roles_and_a_tenant_keeps_one(accounts: Accounts) -> None:

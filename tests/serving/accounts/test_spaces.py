@@ -14,6 +14,9 @@ from helix.library.spaces import Member, let_in, let_out
 from tests.serving.accounts.conftest import PASSWORD, Accounts, email_of
 from tests.support.live_server import upload
 
+NEVER = "0" * 32
+"""An id as the server gives them, which no conversation has."""
+
 
 def _space(owner: httpx.Client, name: str, **about: object) -> int:
     made = owner.post("/v1/spaces", json={"name": name, **about})
@@ -75,8 +78,8 @@ def test_a_conversation_is_its_persons_alone(accounts: Accounts) -> None:
         ("GET", "/attachments"),
     ):
         told = ada.request(method, f"/v1/conversations/{own}{path}")
-        never = ada.request(method, f"/v1/conversations/never{path}")
-        assert (told.status_code, told.text.replace(own, "never")) == (404, never.text)
+        never = ada.request(method, f"/v1/conversations/{NEVER}{path}")
+        assert (told.status_code, told.text.replace(own, NEVER)) == (404, never.text)
     assert cat.get(f"/v1/conversations/{own}").json()["title"] == "Of Cat"
 
 
@@ -117,8 +120,8 @@ def test_what_was_asked_before_accounts_is_the_owners_and_the_tenants_keys(
         assert _conversations(other) == set()
         for method, body in (("GET", None), ("PATCH", {"title": "Mine"}), ("DELETE", None)):
             told = other.request(method, f"/v1/conversations/{old}", json=body)
-            never = other.request(method, "/v1/conversations/never", json=body)
-            assert (told.status_code, told.text.replace(old, "never")) == (404, never.text)
+            never = other.request(method, f"/v1/conversations/{NEVER}", json=body)
+            assert (told.status_code, told.text.replace(old, NEVER)) == (404, never.text)
         asked = {"question": "What did you say?", "stream": False}
         assert other.post(f"/v1/conversations/{old}/messages", json=asked).status_code == 404
     renamed = ada.patch(f"/v1/conversations/{old}", json={"title": "Of all"})
@@ -152,3 +155,18 @@ def test_an_access_token_of_a_provider_opens_its_persons_spaces_alone(accounts: 
         for name, spaces in (("ada", None), ("cat", (0,))):
             opened = access_of_identity(connection, "https://id.example", name, "acme")
             assert opened is not None and opened.spaces == spaces
+
+
+def test_a_reader_learns_from_anothers_study_set_and_does_not_delete_it(accounts: Accounts) -> None:
+    bob, cat, dan = (accounts.signed_in(name) for name in ("bob", "cat", "dan"))
+    dan.patch("/v1/session", json={"tenant": "acme"})
+    upload(bob, b"Words for all.", "all.txt")
+    sets = [cat.post("/v1/study", json={"kind": "quiz"}).json()["id"] for _ in range(2)]
+    for number in sets:
+        assert dan.get(f"/v1/study/{number}").status_code == 200
+        assert dan.patch(f"/v1/study/{number}", json={"title": "Dan's"}).status_code == 403
+        assert dan.delete(f"/v1/study/{number}").status_code == 403
+    assert dan.delete("/v1/study/987654321").status_code == 404
+    assert cat.patch(f"/v1/study/{sets[0]}", json={"title": "Cat's"}).json()["title"] == "Cat's"
+    for browser, number in ((cat, sets[0]), (bob, sets[1])):  # its maker, and an editor
+        assert browser.delete(f"/v1/study/{number}").status_code == 204

@@ -16,6 +16,9 @@ from tests.support.live_server import live, upload
 from tests.support.tenant_requests import BY_ID, QUESTION, ROUTES, Ids, told_of
 from tests.support.tenants import marker
 
+NEVER = "0" * 32
+"""An id as the server gives them, which no conversation has."""
+
 
 @pytest.mark.parametrize("route", BY_ID, ids=" ".join)
 def test_a_document_of_another_space_answers_as_one_that_never_was(
@@ -183,8 +186,8 @@ def test_a_conversation_of_a_limited_key_is_its_own(spaces: Spaces) -> None:
     for key in ("library", "all"):
         for path in ("", "/export", "/attachments"):
             told = spaces.send(key, "GET", f"/v1/conversations/{own}{path}")
-            never = spaces.send(key, "GET", f"/v1/conversations/never{path}")
-            assert told.text.replace(own, "never") == never.text and told.status_code == 404
+            never = spaces.send(key, "GET", f"/v1/conversations/{NEVER}{path}")
+            assert told.text.replace(own, NEVER) == never.text and told.status_code == 404
         message = answered.json()["message_id"]
         told = spaces.send(key, "GET", f"/v1/conversations/{own}/messages/{message}")
         assert told.status_code == 404 and marker(TENANT) not in told.text

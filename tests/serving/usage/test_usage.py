@@ -137,6 +137,12 @@ def test_a_question_counts_for_the_space_that_it_is_about(
     only = limited.send("GET", "/v1/usage").json()
     assert not only["everybody"] and {row["key_id"] for row in only["rows"]} == {limited.id}
     assert "all" not in limited.send("GET", "/v1/usage/limits").json()
+    with psycopg.connect(served.url, autocommit=True) as connection:
+        connection.execute("UPDATE api_keys SET space_ids = '{0}' WHERE id = %s", (limited.id,))
+    owner.send("PATCH", f"/v1/spaces/{made}", json={"name": "Layoffs"})
+    told = limited.send("GET", "/v1/usage").json()["rows"]
+    assert [(row["space_id"], row["space"]) for row in told] == [(made, None)], "taken away"
+    assert "Layoffs" not in limited.send("GET", "/v1/usage", params={"format": "csv"}).text
 
 
 def test_a_person_sees_their_own_and_an_owner_everybodys(served: Served, wire: GeminiWire) -> None:

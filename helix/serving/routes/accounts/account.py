@@ -16,11 +16,11 @@ from helix.library.access import Connected
 from helix.library.keys import checked_scopes, create_key, list_tokens, revoke_token
 from helix.library.people.browser_sessions import list_sessions, revoke_session, revoke_sessions
 from helix.library.people.passwords import LONGEST, person_of_password, set_password
-from helix.library.people.persons import set_name
+from helix.library.people.persons import checked_name, set_name
 from helix.overload.limits import address_of
 from helix.serving.key_scopes import ScopeMissing
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute
-from helix.serving.routes.accounts.session import WRONG, Body, own_scopes
+from helix.serving.routes.accounts.session import NOT_OWN, Body, own_scopes
 from helix.serving.sign_in_guard import SignInGuard
 from helix.serving.sse import TextJson
 
@@ -49,10 +49,11 @@ async def change(request: Request, person: CurrentPerson, to: AccountChange) -> 
     """A new password ends all other sessions of the account."""
     if to.name is None and to.password is None:
         raise BadRequest("nothing to change: send name or password")
+    name = None if to.name is None else checked_name(to.name)  # or the password alone is changed
     if to.password is not None:
         await _change_password(request, person, to.password, to.old_password or "")
-    if to.name is not None:
-        await person.change(partial(set_name, person_id=person.session.person_id, name=to.name))
+    if name is not None:
+        await person.change(partial(set_name, person_id=person.session.person_id, name=name))
     what = "password" if to.password is not None else "name"
     person.caller.changed(f"person {person.session.person_id}; {what}")
     return {}
@@ -73,7 +74,7 @@ async def _change_password(request: Request, person: Person, new: str, old: str)
 
     if not await guard.run(run):
         request.state.refused_for = "password"
-        raise HTTPException(403, WRONG)
+        raise HTTPException(403, NOT_OWN)
 
 
 @router.get("/sessions", summary="Browsers that one is signed in with")

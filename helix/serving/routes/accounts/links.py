@@ -14,9 +14,10 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from helix.library.access import Connected
-from helix.library.people.browser_sessions import SignIn, revoke_sessions
+from helix.library.people.browser_sessions import SignIn
 from helix.library.people.invitations import accept, join, purpose_of
 from helix.library.people.passwords import LONGEST
+from helix.library.people.persons import as_stored
 from helix.overload.limits import address_of
 from helix.services import Services
 from helix.serving.person_route import CurrentPerson, PersonRoute, as_owner
@@ -52,17 +53,17 @@ async def look(request: Request, given: Link) -> dict[str, Any]:
 
 @router.post("/use", summary="Make an account, or set its password")
 async def use(request: Request, given: Use) -> JSONResponse:
-    """Signs the person in. A new password ends the sessions that the account had."""
-    services: Services = request.state.services
-    guard = _count(request)
+    """Signs the person in. A new password ends the sessions that the account had.
 
-    def run() -> tuple[int, str]:
+    Whoever is invited and has an account comes in by its own password; another is a `409`.
+    """
+    services: Services = request.state.services
+    purpose = await as_owner(services, partial(purpose_of, secret=given.link))
+    guard = _count(request, as_stored(purpose.email or given.email))
+
+    def run() -> tuple[int, str | None]:
         with services.store.connection() as connection, connection.transaction():
-            person_id, tenant = accept(
-                connection, given.link, given.password, given.email, given.name
-            )
-            revoke_sessions(connection, person_id)
-            return person_id, tenant
+            return accept(connection, given.link, given.password, given.email, given.name)
 
     person_id, tenant = await guard.run(run)
     return await signed_in(request, person_id, SignIn("link"), tenant)
@@ -80,7 +81,7 @@ async def enter(person: CurrentPerson, given: Link) -> dict[str, Any]:
     return {"tenant": tenant}
 
 
-def _count(request: Request) -> SignInGuard:
+def _count(request: Request, account: str | None = None) -> SignInGuard:
     guard: SignInGuard = request.state.sign_ins
-    guard.check(address_of(request.scope))
+    guard.check(address_of(request.scope), account)
     return guard

@@ -34,7 +34,7 @@ from helix.library.people.tokens import hash_of, new_secret
 from helix.overload.limits import address_of
 from helix.serving.addresses import base_of
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute, as_owner
-from helix.serving.routes.accounts.session import WRONG, Body, Tenant, has_passkeys, signed_in
+from helix.serving.routes.accounts.session import NOT_OWN, Body, Tenant, has_passkeys, signed_in
 from helix.serving.session_cookie import cookie_name, set_cookie
 from helix.serving.sign_in_guard import SignInGuard
 from helix.serving.sse import TextJson
@@ -137,7 +137,7 @@ async def begin_to_add(request: Request, person: CurrentPerson, given: Password)
     options = await guard.run(partial(_asked, person, given.password, party, browser))
     if options is None:
         request.state.refused_for = "password"
-        raise HTTPException(403, WRONG)
+        raise HTTPException(403, NOT_OWN)
     return _answer(request, browser, options)
 
 

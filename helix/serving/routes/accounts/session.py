@@ -41,6 +41,7 @@ router = APIRouter(prefix="/v1", tags=["accounts"], route_class=PersonRoute)
 
 # one line, whatever it was: it tells nobody which addresses have accounts
 WRONG = "this address and this password open no account"
+NOT_OWN = "this is not the password of your account"
 Tenant = Annotated[str | None, Field(max_length=100)]
 
 

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from helix.conversations.names import ConversationId, checked_id
 from helix.conversations.receipts.receipt_store import checked_answer_id
 from helix.conversations.shares.share_store import (
     MOST_READERS,
@@ -20,13 +19,13 @@ from helix.conversations.shares.share_store import (
     change_share,
     delete_link,
     delete_share,
-    no_share,
     own_shares,
 )
 from helix.conversations.views import get_conversation, get_message
-from helix.errors import BadRequest, HelixError
+from helix.errors import BadRequest, HelixError, NotFound
 from helix.library.access import Connected, Row
 from helix.serving.addresses import base_of
+from helix.serving.conversation_id import own_id
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute
 from helix.serving.routes.accounts.session import Body
 from helix.serving.sse import TextJson
@@ -62,7 +61,7 @@ class ShareChange(Body):
 class NewShare(ShareChange):
     """A conversation of one's own, or an answer in one, by its message or its own id."""
 
-    conversation_id: ConversationId | None = None
+    conversation_id: str | None = Field(None, max_length=200)
     message_id: Number | None = None
     answer_id: str | None = None
 
@@ -76,10 +75,12 @@ class NewLink(Body):
 @router.get("", summary="What one shares")
 async def shares(
     person: CurrentPerson,
-    conversation_id: Annotated[ConversationId | None, Query(max_length=200)] = None,
+    conversation_id: Annotated[str | None, Query(max_length=200)] = None,
     message_id: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> JSONResponse:
     """The latest first, each with its readers and links. `public_link_days`: 0 without links."""
+    if conversation_id is not None:
+        conversation_id = await own_id(person.caller, conversation_id)
     found = await person.change(partial(
         own_shares, tenant=person.session.tenant, person_id=person.session.person_id,
         conversation_id=conversation_id, message_id=message_id,
@@ -114,11 +115,11 @@ async def _own(person: Person, new: NewShare) -> tuple[str, int | None]:
             raise BadRequest("send answer_id alone, or conversation_id with or without message_id")
         row = await library.data(ANSWERED, {"answer": checked_answer_id(new.answer_id)})
         if row is None:
-            raise no_share()
+            raise NotFound(f"no conversation of yours has an answer {new.answer_id}")
         return str(row["conversation_id"]), int(row["id"])
     if new.conversation_id is None:
-        raise BadRequest("send conversation_id, or answer_id")
-    conversation_id = checked_id(new.conversation_id)
+        raise BadRequest("send answer_id, or conversation_id with or without message_id")
+    conversation_id = await own_id(person.caller, new.conversation_id)
     if new.message_id is None:
         await get_conversation(library, conversation_id)
     else:

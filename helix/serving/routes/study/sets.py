@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from helix.domain.stored_scope import scope_of_stored
 from helix.library.pagination import check_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.caller import Caller
+from helix.serving.key_scopes import ScopeMissing
 from helix.serving.query_request import (
     DocumentId,
     Filters,
@@ -21,6 +23,7 @@ from helix.serving.query_request import (
     stored_scope,
 )
 from helix.serving.sse import TextJson
+from helix.storage.statements.study_sets import IS_OWN
 from helix.study.items import Difficulty, Kind
 from helix.study.passages import documents_in
 from helix.study.progress.actions import Action
@@ -117,8 +120,9 @@ async def study_set(caller: CurrentCaller, set_id: int) -> Response:
 async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int) -> Response:
     """Give the set a title; an empty one shows the titles of its documents again."""
     changed = checked_request(await request.body(), 0, Renaming)
-    library = caller.for_tenant(changed.tenant_id).library
-    title = check_name("title", changed.title, _TITLE_CHARS)
+    caller = caller.for_tenant(changed.tenant_id)
+    title, library = check_name("title", changed.title, _TITLE_CHARS), caller.library
+    await _must_change(caller, set_id)
     await library.change(partial(rename_set, tenant=library.tenant, set_id=set_id, title=title))
     return TextJson(await get_set(library, set_id))
 
@@ -127,5 +131,13 @@ async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int)
 async def delete_study_set(caller: CurrentCaller, set_id: int) -> Response:
     """Delete the set with its items, attempts and reviews; a run that is making it ends."""
     library = caller.library
+    await _must_change(caller, set_id)
     await library.change(partial(delete_set, tenant=library.tenant, set_id=set_id))
     return Response(status_code=204)
+
+
+async def _must_change(caller: Caller, set_id: int) -> None:
+    """Return where the set is the caller's own, or not there; raises ScopeMissing."""
+    found = None if "write" in caller.scopes else await caller.library.data(IS_OWN, {"id": set_id})
+    if found and not found["own"]:
+        raise ScopeMissing("another made this set: only editors may change it too")

@@ -154,7 +154,8 @@ def test_shares_are_their_authors_and_ids_tell_nothing(shared: Shared) -> None:
             {"conversation_id": shared.conversation, "message_id": shared.of_secret},
             {"answer_id": shared.answer_id}, {"answer_id": NEVER},
         ):  # fmt: skip
-            assert browser.post("/v1/shares", json=thing).status_code == 404, thing
+            told = browser.post("/v1/shares", json=thing)
+            assert (told.status_code, "no conversation" in told.text) == (404, True), thing
     (eve,) = shared.accounts.sql("SELECT id FROM people WHERE email = %s", email_of("eve"))
     assert shared.ada.patch(path, json={"people": [eve[0]]}).status_code == 404
     assert shared.ada.patch(path, json={"groups": [4711]}).status_code == 404
