@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from helix.agent.gate import gate_of
-from helix.agent.gathering import BoundReached, Bounds, Gathering
+from helix.agent.gathering import SEARCH, BoundReached, Bounds, Gathering
 from helix.agent.ledger import Ledger
 from helix.agent.plan_driver import follow_plan
 from helix.agent.replay_planner import ReplayPlanner
@@ -23,9 +23,6 @@ from helix.errors import HelixError
 from helix.library.access import Library
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.settings import Settings
-
-SEARCH = "search_library"
-"""The tool that searches for the question itself where no tool was called."""
 
 Drive = Callable[[Gathering], Awaitable[None]]
 """Chooses and makes the calls of a gathering until it has enough."""
@@ -87,7 +84,10 @@ class Agent:
         return Gathering(context, self.tools, self.bounds, question.before)
 
     async def _gather(self, gathering: Gathering) -> None:
-        """Drive it to its end; search for the question itself where no tool gave a result."""
+        """Drive it to its end; search for the question itself where it would be refused unsearched.
+
+        The calls may have asked something else, or have looked into other documents.
+        """
         try:
             async with asyncio.timeout(self.bounds.seconds):
                 await self.drive(gathering)
@@ -101,7 +101,9 @@ class Agent:
         except Exception as error:  # noqa: BLE001  the answer is written from what there is
             _logger.warning("gathering was cut short: %s", type(error).__name__)
             gathering.end_reason = "failed"
-        if not any(outcome.output for outcome in gathering.outcomes):
+        if gathering.context.ledger.results or gathering.has_searched:
+            return
+        if (await gate_of(gathering))[1]:
             await gathering.call(SEARCH, {"query": gathering.context.question})
 
     async def _retrieval(self, gathering: Gathering) -> Retrieval:

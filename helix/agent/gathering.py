@@ -25,6 +25,8 @@ from helix.errors import HelixError, StoreUnavailable, UpstreamError
 _logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 8
 """Calls that are made in one step; the model reads that further ones were not."""
+SEARCH = "search_library"
+"""The tool that searches for the question itself before it is refused."""
 _BROKEN = "a tool of the agent did not work; try again"
 _LONGEST_ARGUMENTS = 4000
 """The longest arguments of a call, in characters of JSON, that events and receipts have."""
@@ -113,6 +115,15 @@ class Gathering:
     def failed_calls(self) -> bool:
         """True if a call failed by no fault of its arguments and did not succeed later."""
         return bool(self._unserved)
+
+    @property
+    def has_searched(self) -> bool:
+        """True if a call searched for the question itself."""
+        own = SEARCH, self.context.question
+        return any(
+            outcome.output and (outcome.call.name, outcome.call.arguments.get("query")) == own
+            for outcome in self.outcomes
+        )
 
     @property
     def gathered(self) -> Gathered:

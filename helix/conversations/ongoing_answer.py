@@ -195,12 +195,20 @@ class OngoingAnswer:
             await asyncio.sleep(BEAT_SECONDS)
             return
         if stop_asked is None:
-            self.failure = HelixError(INTERRUPTED)
+            self.failure = await self._loss()
             self.stop(closing=True)
             return
         await self._kept_now(batch)
         if stop_asked:
             self.stop()
+
+    async def _loss(self) -> HelixError:
+        """The error of an answer that this process has no more: deleted, or interrupted."""
+        try:
+            await self.row.read_events(self._numbered)
+        except HelixError as error:
+            return error
+        return HelixError(INTERRUPTED)
 
     async def _finish(self, ending: Ending) -> None:
         """Store the end of the answer; gives up after LEASE_SECONDS, when others interrupt it."""

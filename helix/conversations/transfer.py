@@ -23,6 +23,7 @@ from helix.conversations.imported_answer import (
 from helix.conversations.names import new_id
 from helix.conversations.tree import NewMessage, add_message, switch
 from helix.conversations.views import all_messages, get_conversation
+from helix.domain.citations import is_refusal
 from helix.domain.input_text import (
     LONGEST_EARLIER,
     LONGEST_QUESTION,
@@ -44,9 +45,13 @@ _OURS = re.compile(r"^(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _TURN = re.compile(
     r"^## Question\n\n((?:>[^\n]*\n)+)\n(?:\*Image: [^\n]*\n\n)*"
-    r"## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)",
+    r"## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)((?:\*Sources:\*\n\n(?:- [^\n]+\n)+)?)",
     re.MULTILINE | re.DOTALL,
 )
+_SOURCE = re.compile(r"^- \[(\d{1,3})\] (.*)$", re.MULTILINE)
+
+ReadTurn = tuple[str, str, list[Row]]
+"""A question, its answer, and the citations of this, which have no place."""
 
 
 async def export_json(library: Library, conversation_id: str) -> Row:
@@ -114,8 +119,14 @@ def _source(citation: dict[str, Any]) -> str:
     return f"- [{citation['n']}] {citation.get('title') or 'a deleted document'}{place}{said}\n"
 
 
-def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """The title, and the questions with their answers, of an ``export_markdown``.
+def _citation(number: int, told: str) -> Row:
+    """The citation of a line of ``_source``, without its place."""
+    title, _, quote = told.partition(": “")
+    return {"n": number, "title": title, "quote": quote.removesuffix("”")}
+
+
+def turns_of_markdown(text: str) -> tuple[str, list[ReadTurn]]:
+    """The title and the turns of an ``export_markdown``.
 
     Raises:
         BadRequest: there is no question in it.
@@ -124,8 +135,9 @@ def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
     title = text.partition("\n")[0].removeprefix("# ").strip() if text.startswith("# ") else ""
     turns = [
         (re.sub(r"^> ?", "", question, flags=re.MULTILINE).removesuffix("\n"),
-         _ESCAPED.sub(r"\1", answer).removesuffix("\n").removesuffix("\n").removesuffix("\n"))
-        for question, answer in _TURN.findall(text)
+         _ESCAPED.sub(r"\1", answer).removesuffix("\n").removesuffix("\n").removesuffix("\n"),
+         [_citation(int(n), told) for n, told in _SOURCE.findall(cited)])
+        for question, answer, cited in _TURN.findall(text)
     ]  # fmt: skip
     if not turns:
         raise BadRequest("there is no `## Question` with a quoted line and an `## Answer` in it")
@@ -133,17 +145,17 @@ def turns_of_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 async def import_turns(
-    library: Library, title: str, turns: list[tuple[str, str]], longest: int = LONGEST_QUESTION
+    library: Library, title: str, turns: list[ReadTurn], longest: int = LONGEST_QUESTION
 ) -> str:
-    """Create a conversation of consecutive questions and answers; returns its id.
+    """Create a conversation of consecutive turns; returns its id.
 
     Raises:
         BadRequest: as ``import_json``.
     """
     messages = [
         {"id": n, "parent_id": n - 1 or None, "question": question, "status": "done",
-         "response": {"answer": answer, "citations": [], "abstained": False}}
-        for n, (question, answer) in enumerate(turns, 1)
+         "response": {"answer": answer, "citations": cited, "abstained": is_refusal(answer)}}
+        for n, (question, answer, cited) in enumerate(turns, 1)
     ]  # fmt: skip
     exported = {"format": FORMAT, "title": title, "messages": messages}
     return await import_json(library, exported, longest)

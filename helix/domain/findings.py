@@ -58,7 +58,7 @@ class Beside:
         sources: the text of each source and where it stands, in the order of their numbers.
         findings: what was calculated from them.
         said: the conversation so far, where the question is a follow-up of it.
-        follows: the question that it goes on from then.
+        follows: the questions that it may go on from then, a line each, the latest first.
     """
 
     question: str

@@ -55,9 +55,13 @@ class FollowUp:
 
     @property
     def before(self) -> str:
-        """The question before that it goes on from, the last that says something; '' of none."""
-        texts = [text for text, _ in self.earlier]
-        return next((text for text in texts if len(_content(text)) > 1), "".join(texts[:1]))
+        """The questions that it may go on from, a line each; '' of none.
+
+        The last, and the last that says something where that is another.
+        """
+        texts = [" ".join(text.split()) for text, _ in self.earlier]
+        telling = [text for text in texts if len(_content(text)) > 1]
+        return "\n".join(dict.fromkeys([*texts[:1], *telling[:1]]))
 
 
 def follow_up(question: str, history: History) -> FollowUp:

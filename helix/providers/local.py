@@ -165,7 +165,7 @@ def local_llm(settings: Settings, model: str) -> LanguageModel:
         chat_settings["http_client"].close()
         server.close()
 
-    return replace(llm, aclose=close)
+    return replace(llm, aclose=close, sees=False)  # its server has no projector of images
 
 
 def title_of(file: Path) -> str:

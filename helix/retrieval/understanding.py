@@ -28,8 +28,8 @@ class Understanding:
         asked = [text for text, _ in reversed(found.earlier)]
         lines = [" ".join(text.split()) for text in (*asked, question)]
         standalone = await self.rewriter.terms("\n".join(lines))
-        if standalone is None:
-            return found
+        if standalone is None or _letters(standalone) in map(_letters, asked):
+            return found  # an earlier question again is not the newest in other words
         if _letters(standalone) == _letters(question):
             return FollowUp(question)
         return replace(found, standalone=standalone, tentative=False)

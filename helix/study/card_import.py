@@ -9,7 +9,7 @@ from helix.domain.context import Source
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library
 from helix.overload.long_work import off_loop_if_long
-from helix.study.examination import spans_of
+from helix.study.examination import is_about, spans_of
 from helix.study.formats.anki import notes_of
 from helix.study.formats.tables import cards_of_csv
 from helix.study.item_storage import add_items, add_unproven, count_items
@@ -42,8 +42,8 @@ async def import_cards(
 ) -> int:
     """Store the cards as a new set, of the space in ``scope`` if it has one; returns its id.
 
-    A card whose back is stated by a passage of the library gets that span as its source: it becomes
-    stale, or is deleted, with its document. The other cards have no source.
+    A card whose back is stated by a passage about its front gets that span as its source: it
+    becomes stale, or is deleted, with its document. The other cards have no source.
     """
     sources = [await _span(library, card) for card in cards]
 
@@ -65,9 +65,9 @@ async def import_cards(
 
 
 async def _span(library: Library, card: Card) -> Source | None:
-    """The passage that states a card's back; None where none does."""
-    near = await passages_near(library, None, card.back)
-    for each in near[:_LOOKED_AT]:
+    """The passage about a card's front that states its back; None where none does."""
+    near = await passages_near(library, None, f"{card.front} {card.back}")
+    for each in [source for source in near[:_LOOKED_AT] if is_about(card.front, source)]:
         if await off_loop_if_long(len(card.back), spans_of, card.back, each):
             return each
     return None

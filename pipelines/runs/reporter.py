@@ -38,7 +38,7 @@ class Reporter:
 
     def line(self, text: str, style: str | None = None) -> None:
         """One line, above the bar where there is one. ``text`` is printed as it is."""
-        self._console.print(text, style=style, markup=False)
+        self._console.print(text, style=style, markup=False, emoji=False)
 
     def set_total(self, files: int) -> None:
         """The run has ``files`` files, as far as it knows."""

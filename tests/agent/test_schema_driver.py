@@ -114,6 +114,18 @@ async def test_a_model_that_calls_nothing_is_given_the_passages_of_one_search(
     assert calls_of(answer) == ["search_library"] and answer.citations
 
 
+async def test_a_question_is_searched_itself_before_the_passages_of_other_calls_are_refused(
+    settings: Settings,
+) -> None:
+    calls = [
+        {"tool": "list_documents"}, {"tool": "search_library", "query": "the capital of Mongolia"}
+    ]  # fmt: skip
+    said = "Refunds are accepted within 30 days [1]."
+    replies = [openai.saying(text) for text in (*map(json.dumps, calls), DONE, said)]
+    answer, _ = await answered(settings, "How many days do I have to return a purchase?", *replies)
+    assert calls_of(answer) == ["list_documents", *["search_library"] * 2] and answer.citations
+
+
 async def test_a_server_without_schemas_is_offered_tools(settings: Settings) -> None:
     refusal = Reply(b'{"error": {"message": "response_format is not supported"}}', status=400)
     call = openai.calling(("calculator", {"expression": "0.15 * 2340"}))

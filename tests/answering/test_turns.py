@@ -83,6 +83,8 @@ async def test_a_turn_that_the_model_leaves_as_it_is_stands_alone() -> None:
     assert same == FollowUp(asked)
     other = await Understanding(_Rewords("Which kettles?")).of("Which ones?", history)
     assert (other.standalone, other.tentative) == ("Which kettles?", False) and other.earlier
+    echo = _Rewords(ABOUT_KETTLES.question)
+    assert (await Understanding(echo).of("Which ones?", history)).standalone is None
     untold = await Understanding(_Rewords(None)).of(asked, history)
     assert untold.tentative and untold.earlier, "the search tells"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -210,6 +211,19 @@ def test_deleting_a_conversation_stops_its_answer(client: httpx.Client, wire: Ge
     assert b"event: done" not in told
     assert wire.wait_until(lambda wire: wire.open_streams == 0, 10)
     assert client.get(events).status_code == 404
+
+
+def test_whoever_waits_for_an_answer_is_told_that_it_was_deleted(
+    client: httpx.Client, wire: GeminiWire
+) -> None:
+    conversation = begun(client)
+    wire.script(SLOW, on="generate")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask, client, conversation)
+        assert wire.wait_until(lambda wire: wire.open_streams == 1, 10)
+        assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
+        told = waiting.result()
+    assert told.status_code == 404 and "there is no message" in told.json()["error"]
 
 
 def test_a_turn_that_another_process_makes_is_stopped_and_followed(

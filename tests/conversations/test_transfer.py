@@ -19,6 +19,7 @@ from helix.conversations.transfer import (
 )
 from helix.conversations.tree import NewMessage
 from helix.conversations.views import all_messages, get_conversation, get_path
+from helix.domain.contract import REFUSAL
 from helix.errors import BadRequest
 from helix.library.access import Library
 from tests.support.fake_embedder import opened
@@ -102,7 +103,7 @@ async def test_the_choice_of_a_model_comes_back_where_it_is_allowed(database_url
 async def test_a_path_comes_back_from_markdown(database_url: str) -> None:
     async with opened(database_url) as store:
         library = Library(store)
-        turns = [("One\n## Answer?", "> Yes [1].\n\n## Question"), ("Two?", "*Sources:* no.")]
+        turns = [("One\n## Answer?", "> Yes [1].\n\n*Sources:* no."), ("Two?", REFUSAL)]
         name = await filled(library, turns)
         text = await export_markdown(library, name)
         assert text.startswith("# Of *old* things\n")
@@ -111,6 +112,8 @@ async def test_a_path_comes_back_from_markdown(database_url: str) -> None:
         made = await import_turns(library, title, read)
         path = (await get_path(library, made))["path"]
         assert [(row["question"], row["response"]["answer"]) for row in path] == turns
+        assert [row["response"]["abstained"] for row in path] == [False, True]
+        assert await export_markdown(library, made) == text, "with its sources"
         assert all(row["status"] == "done" for row in await all_messages(library, made))
 
 
@@ -122,7 +125,9 @@ def test_markdown_is_read_back_whatever_it_says(turns: list[tuple[str, str]]) ->
         {"question": question, "response": told, "attachments": images[:n]}
         for n, ((question, _), told) in enumerate(zip(turns, response, strict=True))
     ]
-    assert turns_of_markdown(markdown_of("T", path)) == ("T", turns)
+    cited = [{"n": 1, "title": "Rules, page 2", "quote": "it is so"}]
+    read = turns_of_markdown(markdown_of("T", path))
+    assert read == ("T", [(question, answer, cited) for question, answer in turns])
 
 
 @pytest.mark.parametrize(

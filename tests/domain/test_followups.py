@@ -51,9 +51,10 @@ def test_a_turn_of_hardly_a_word_is_searched_mostly_by_what_came_before() -> Non
     assert VECTOR_WEIGHT * BARE < 1
 
 
-def test_what_a_follow_up_goes_on_from_is_the_last_that_says_something() -> None:
+def test_what_a_follow_up_goes_on_from_is_the_last_or_the_last_that_says_something() -> None:
     found = follow_up("And why did it rise?", _after(REVENUE, "And in 2023?"))
-    assert found.before == REVENUE
+    assert found.before == f"And in 2023?\n{REVENUE}"
+    assert follow_up("And why did it rise?", _after(REVENUE)).before == REVENUE
     assert follow_up(REVENUE, _after(REFUNDS)).before == ""
 
 

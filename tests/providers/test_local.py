@@ -110,6 +110,10 @@ def test_a_fetched_model_is_named_by_its_name(tmp_path: Path) -> None:
     assert llm.identity == "local:small.gguf"
 
 
+def test_a_model_file_is_put_no_image(chosen: Settings) -> None:
+    assert not build_llm(chosen).sees
+
+
 def test_a_context_is_no_longer_than_the_models(chosen: Settings) -> None:
     longer = chosen.model_copy(update={"model_context": 100_000})
     assert server_options(longer, FILE).context == 8192

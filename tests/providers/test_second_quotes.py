@@ -51,6 +51,14 @@ def test_answers_to_parts_of_a_question_say_nothing_twice(
     assert _together(answers) == "\n\n".join(together)
 
 
+def test_a_follow_up_of_a_follow_up_is_about_its_thing() -> None:
+    theses = "A Bachelor's thesis counts 12 credits.", "A Master's thesis counts 30 credits."
+    first, then = "How long is the Bachelor's thesis?", "And the Master's?"
+    for follows, place in ((first, 0), (f"{then}\n{first}", 1), (f"Why?\n{first}", 0)):
+        found = likeliest("How many credits?", sources_over(*theses), 0.99, follows=follows)
+        assert found[0][0].source == place
+
+
 def test_a_second_quote_is_not_what_was_just_said() -> None:
     question, sources = (
         "How long is the probation of employees?",

@@ -183,10 +183,11 @@ def test_a_deck_goes_to_anki_and_comes_back_with_its_spans(
     again = client.get(f"/v1/study/{back['id']}").json()["items"]
     spans = [[(s["start"], s["end"]) for s in item["sources"]] for item in again]
     assert spans == [[(s["start"], s["end"]) for s in i["sources"]] for i in deck["items"]]
-    csv = client.get(address, params={"format": "csv"}).content + b"own,=1+1 of mine\r\n"
+    own = b"own,=1+1 of mine\r\nWhich year did the war of the roses begin?,1934\r\n"
+    csv = client.get(address, params={"format": "csv"}).content + own
     mixed = client.post("/v1/study/import", files={"file": ("mine.csv", csv)}).json()
     items = client.get(f"/v1/study/{mixed['id']}").json()["items"]
-    assert [bool(item["sources"]) for item in items] == [True] * 4 + [False]
+    assert [bool(item["sources"]) for item in items] == [True] * 4 + [False] * 2
     sheet = client.get(f"/v1/study/{mixed['id']}/export", params={"format": "csv"}).text
     assert "own,'=1+1 of mine," in sheet, "a cell is never a formula"
     for data in (b"PK\x03\x04broken", b"front only\r\n", b"\xff\xfe\x00"):

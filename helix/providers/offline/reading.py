@@ -21,8 +21,8 @@ class OfferedSource:
 class Offered:
     """The question, its sources, best first, and an agent's findings.
 
-    ``follows`` are the questions that it goes on from, ``said`` is the conversation so far; both
-    are '' where it stands alone.
+    ``follows`` are the questions that it may go on from, a line each, the latest first, ``said`` is
+    the conversation so far; both are '' where it stands alone.
     """
 
     question: str

@@ -23,13 +23,13 @@ def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(monkeypatch: pytest.Monke
     for stream in (Terminal(), io.StringIO()):
         with Reporter(stream) as reporter:
             reporter.set_total(2)
-            for n, name in enumerate(("a [bold]b.txt", "c.txt")):
+            for n, name in enumerate(("a [bold]:top:.txt", "c.txt")):
                 row = {"n": n, "source_uri": name, "done": 3, "total": 7, "chunks": 2}
                 reporter.file(row | {"status": "reading"})
                 reporter.file(row | {"status": "added"})
         shown[stream.isatty()] = stream.getvalue()
-    assert shown[False] == "added     a [bold]b.txt (2 chunks)\nadded     c.txt (2 chunks)\n"
-    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added     a [bold]b.txt"):
+    assert shown[False] == "added     a [bold]:top:.txt (2 chunks)\nadded     c.txt (2 chunks)\n"
+    for part in ("Ingesting", "2/2", "reading 3 of 7: c", "added     a [bold]:top:.txt"):
         assert part in shown[True]
 
 
