@@ -141,7 +141,11 @@ class _Region:
             if told[place] != told[following] and self._is_near_code(one, other):
                 told[place] = told[place] or may_be_monospaced(one, self._words, width)
                 told[following] = told[following] or may_be_monospaced(other, self._words, width)
-        for first, end in _runs(told):
+        runs = list(_runs(told))
+        self._is_code_bold = any(
+            end - first > 1 and all(line.bold for line in lines[first:end]) for first, end in runs
+        )
+        for first, end in runs:
             if self._is_no_code(lines, first, end):
                 told[first:end] = [False] * (end - first)
         return [BlockKind.CODE if code else kind for code, kind in zip(told, kinds, strict=True)]
@@ -149,13 +153,14 @@ class _Region:
     def _is_no_code(self, lines: Sequence[Line], first: int, end: int) -> bool:
         """True for monospaced prose, a bold line alone, and a paragraph's last line.
 
-        That line has names alone, and the one in front is full and within a sentence.
+        A bold line is code where other code is bold. A last line has names alone, and the one in
+        front is full and within a sentence.
         """
         if end - first > 1:
             return is_prose(lines[first:end], self._words)
         line, before = lines[first], lines[first - 1] if first else None
         if line.bold or before is None or self.is_far(before, line):
-            return line.bold
+            return line.bold and not self._is_code_bold
         return self._runs_on(before) and abs(line.left - before.left) < _INDENT * line.size
 
     def is_open(self, block: Block) -> bool:
@@ -182,10 +187,20 @@ class _Region:
     def _begins_lower(self, line: Line) -> bool:
         return self._words.texts[line.numbers[0]][:1].islower()
 
+    def _may_go_on(self, block: Block, before: Line, line: Line) -> bool:
+        """True where a sentence may go on; of a block of one line, which may be a heading, does."""
+        if len(block.lines) == 1:
+            return self._runs_on(before) and self._begins_lower(line)
+        begins = self._words.texts[line.numbers[0]][:1]
+        return not begins.isupper() and not self._ends_sentence(before)
+
+    def _ends_sentence(self, line: Line) -> bool:
+        return _STOPS.search(self._words.texts[line.numbers[-1]]) is not None
+
     def _runs_on(self, line: Line) -> bool:
         """True where a line is full and its sentence does not end there."""
         is_full = line.right - self._left > _FULL * (self._right - self._left)
-        return is_full and not _STOPS.search(self._words.texts[line.numbers[-1]])
+        return is_full and not self._ends_sentence(line)
 
     def _is_rest(self, block: Block, before: Line, line: Line) -> bool:
         """True where ``line``, near and no item, goes on with the block that ``before`` ends."""
@@ -193,8 +208,7 @@ class _Region:
             return False
         smaller, larger = sorted((line.size, before.size))
         # another font's letters may have a higher line, though they are of one size
-        goes_on = self._runs_on(before) and self._begins_lower(line)
-        most = _OTHER_FONT if goes_on else _SIZE_CHANGE
+        most = _OTHER_FONT if self._may_go_on(block, before, line) else _SIZE_CHANGE
         if larger > most * smaller:
             return False
         if before.is_split or self._has_leader(before):
@@ -234,7 +248,10 @@ class _Region:
             return line.left > first.left - indent
         if len(block.lines) == 1:  # the first line may be indented, or the others
             return abs(line.left - first.left) < _MOST_INDENT * line.size
-        return abs(line.left - block.lines[-1].left) < indent
+        before = block.lines[-1]
+        if self._begins_lower(line) and self._runs_on(before):
+            return abs(line.left - before.left) < _MOST_INDENT * line.size  # around a picture
+        return abs(line.left - before.left) < indent
 
     def _is_item(self, line: Line) -> bool:
         """True where the line begins with a bullet, a number or a footnote's mark."""

@@ -111,3 +111,43 @@ def test_a_paragraph_that_goes_on_over_the_page_is_one() -> None:
     one, two = found.pages
     assert found.text[two.start : two.end].startswith("for by us.")
     assert one.end < two.start
+
+
+def test_a_paragraph_around_a_picture_is_one() -> None:
+    def draw(canvas: Canvas) -> None:
+        put(
+            canvas,
+            100,
+            60,
+            "Saves the state of the picture and its layers to a file, whose name can be en-",
+        )
+        put(
+            canvas,
+            100,
+            72,
+            "tered in the dialog that opens. Its ending is added to the name that was chosen",
+        )
+        put(
+            canvas,
+            60,
+            84,
+            "for the file, and the state can be read back by any of the other programs here.",
+        )
+
+    text = read("pdf", drawn(draw)).text
+    assert "name that was chosen for the file" in text
+
+
+def test_a_path_in_another_font_goes_on_with_its_paragraph() -> None:
+    def draw(canvas: Canvas) -> None:
+        put(
+            canvas,
+            60,
+            60,
+            "The pages of the examples are put into the folder of the server's own files",
+            FULL,
+        )
+        put(canvas, 60, 84, "and on the older machines of the second floor, into")
+        put(canvas, 60, 97, "/usr/local/share/of/the/server/examples/pages.", size=8)
+
+    assert "floor, into /usr/local/share" in read("pdf", drawn(draw)).text

@@ -115,6 +115,20 @@ def test_a_bold_line_alone_is_a_heading() -> None:
     ]  # fmt: skip
 
 
+def test_a_bold_line_alone_is_code_where_other_code_is_bold() -> None:
+    def draw(canvas: Canvas) -> None:
+        for top, lines in (
+            (60, ("make all the things", "make install all")),
+            (160, ("make clean up",)),
+        ):
+            put(canvas, 60, top, FULL, "an option. To do it, run the following command:")
+            canvas.setFont("Courier-Bold", 9)
+            for number, line in enumerate(lines):
+                canvas.drawString(80, HEIGHT - top - 50 - 11 * number, line)
+
+    assert "command:\n\n```\nmake clean up\n```" in read("pdf", drawn(draw)).text
+
+
 def test_ideographs_are_prose() -> None:
     pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
 
