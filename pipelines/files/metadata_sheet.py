@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from helix.domain.metadata import checked_key, checked_metadata, typed
+from helix.domain.read_text import UnreadableFile
 from helix.errors import BadRequest
 
 NAME = "metadata.csv"
@@ -52,13 +53,26 @@ def sheet_of(data: bytes, path: Path) -> Sheet | None:
     """The sheet that these bytes are, which are called ``path``; None where they are none."""
     if len(data) > _LARGEST:
         return None
+    text, problem = _decoded(data)
     try:
-        header, *lines = list(_lines(data.decode("utf-8-sig"))) or [(0, [])]
-    except (UnicodeDecodeError, csv.Error):
+        header, *lines = list(_lines(text)) or [(0, [])]
+    except csv.Error:
         return None
     if not header[1] or header[1][0].strip().lower() not in _FIRST:
         return None
-    return _read(path, header[1][1:], lines)
+    return Sheet(path, problems=[problem]) if problem else _read(path, header[1][1:], lines)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The text, and the reason why it is not to be trusted: spreadsheets save older encodings."""
+    try:
+        return data.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        from pipelines.readers.plain_text import decode  # takes time, for few
+    try:
+        return decode(data), ""
+    except UnreadableFile as error:
+        return data.decode("latin-1"), str(error)
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

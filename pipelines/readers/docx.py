@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +15,13 @@ from docx.parts.document import DocumentPart
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
+from pipelines.readers.docx_numbering import Numbering
 from pipelines.readers.docx_styles import Styles
 from pipelines.readers.docx_text import (
     Notes,
     boxes,
     children,
+    is_deleted,
     paragraph_text,
     table_rows,
     within,
@@ -35,6 +38,8 @@ _CONTENT_TYPES = (  # a document with macros, and templates, which differ in not
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
     "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
 )
+_ITEM = re.compile(r"(?:\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)] )?")
+"""The numbers that tell an item of a list; with another its paragraph stands alone, as a clause."""
 PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, DocumentPart)
 
 
@@ -42,7 +47,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """Sections by heading, with its path; a long table's are of 20 rows with their header.
 
     Headers and footers, comments and what tracked changes delete are left out; notes stand after
-    the paragraph that refers to them, as "Footnote: …".
+    the paragraph that refers to them, as "Footnote: …". Paragraphs have the numbers that are shown.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without text.
@@ -76,10 +81,12 @@ class _Body:
     def __init__(self, document: WordDocument) -> None:
         self._element: Any = document.element.body
         self._styles = Styles(document.styles.element)
+        self._numbering = Numbering(document.part)
         self._notes = Notes(document.part)
         self._draft = Draft()
         self._title = ""
         self._first_heading = ""
+        self._first_level = 0  # of the first heading, while none is beside or above it
         self._path: list[tuple[int, str]] = []
         self._part = _Part()
         self._tables = 0
@@ -87,7 +94,9 @@ class _Body:
     def read(self, title: str | None) -> ReadText:
         self._walk(self._element)
         self._end_section()
-        return self._draft.finish(title or self._title or self._first_heading)
+        # "Chapter 1" before "Chapter 2" is the first of several: the file's name says more
+        heading = self._first_heading if self._first_level else None
+        return self._draft.finish(title or self._title or heading)
 
     def _walk(self, parent: Any) -> None:
         for block in children(parent):
@@ -100,31 +109,45 @@ class _Body:
                 self._walk(block)
 
     def _paragraph(self, paragraph: Any) -> None:
-        text = paragraph_text(paragraph).strip()
-        level = self._styles.level(paragraph)
-        if text and level is not None:
-            self._heading(text, level)
+        text, number = paragraph_text(paragraph).strip(), self._number(paragraph)
+        style = self._styles.of(paragraph)
+        if text and style.level is not None:
+            self._heading(text, style.level, number)
+        elif text and style.depth is not None and _ITEM.fullmatch(number):
+            self._line(f"{'  ' * style.depth}{number or '- '}{text}", in_list=True)
         elif text:
-            depth = self._styles.list_depth(paragraph)
-            self._line(text if depth is None else f"{'  ' * depth}- {text}", depth is not None)
+            self._line(number + text)
         for note in self._notes.of(paragraph):
             self._line(note)
         for box in boxes(paragraph):
             self._walk(box)
 
-    def _heading(self, text: str, level: int) -> None:
+    def _number(self, paragraph: Any) -> str:
+        """The number in front of a paragraph, which is counted where the paragraph is empty too."""
+        style = self._styles.of(paragraph)
+        if style.depth is None or is_deleted(paragraph):
+            return ""
+        return self._numbering.next(style.listed, style.depth)
+
+    def _numbered(self, paragraph: Any) -> str:
+        return self._number(paragraph) + paragraph_text(paragraph)
+
+    def _heading(self, text: str, level: int, number: str) -> None:
         # a heading right above one of its parts is read with it, not cited on its own
         if not self._part.only_headings or (self._path and level <= self._path[-1][0]):
             self._end_section()
         name = short_title(text)
         if level:
             above = [(other, heading) for other, heading in self._path if other < level]
-            self._path = [*above, (level, name)]
-            self._first_heading = self._first_heading or name
+            self._path = [*above, (level, short_title(number + text))]
+            if not self._first_heading:
+                self._first_heading, self._first_level = name, level
+            elif level <= self._first_level:
+                self._first_level = 0
         else:  # the document's title is no heading of its parts
             self._path = []
             self._title = self._title or name
-        self._part.add(text, "\n\n")
+        self._part.add(number + text, "\n\n")
 
     def _line(self, text: str, in_list: bool = False) -> None:
         part = self._part
@@ -139,7 +162,7 @@ class _Body:
                 self._walk(cell)
             return
         self._tables += 1
-        numbered = list(table_rows(rows))
+        numbered = list(table_rows(rows, self._numbered))
         lines, tables = small_tables(numbered)
         if len(rows) <= GROUP + 1 and len(lines) <= LONGEST_TABLE:
             self._small_table(lines, tables)

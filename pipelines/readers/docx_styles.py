@@ -15,11 +15,12 @@ _LIST = re.compile(r"list (?:bullet|number)(?: [2-5])?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class _Style:
-    """``level``: 0 the title, 1-9 headings. ``depth``: of a list, from 0."""
+class Style:
+    """``level``: 0 the title, 1-9 headings. ``depth``: of a list, from 0. ``listed``: its id."""
 
     level: int | None = None
     depth: int | None = None
+    listed: str = ""
 
 
 class Styles:
@@ -32,36 +33,29 @@ class Styles:
     def __init__(self, element: Any) -> None:
         self._elements = {attribute(style, "styleId"): style for style in within(element, "style")}
         self._elements.pop("", None)  # what has no name is no paragraph's style
-        self._known: dict[str, _Style] = {}
+        self._known: dict[str, Style] = {}
 
-    def level(self, paragraph: Any) -> int | None:
-        """0 for the title, 1 to 9 for headings, None for text."""
-        return self._of(paragraph).level
-
-    def list_depth(self, paragraph: Any) -> int | None:
-        """The depth in a list, from 0; None outside one."""
-        return self._of(paragraph).depth
-
-    def _of(self, paragraph: Any) -> _Style:
+    def of(self, paragraph: Any) -> Style:
+        """The style of a paragraph, with its own properties."""
         properties = child(paragraph, "pPr")
         if properties is None:
-            return _Style()
+            return Style()
         return _changed(self._named(value_of(properties, "pStyle")), properties)
 
-    def _named(self, identifier: str) -> _Style:
+    def _named(self, identifier: str) -> Style:
         chain: list[str] = []
         while identifier in self._elements and identifier not in chain:
             if identifier in self._known:
                 break
             chain.append(identifier)
             identifier = value_of(self._elements[identifier], "basedOn")
-        found = self._known.get(identifier, _Style())
+        found = self._known.get(identifier, Style())
         for name in reversed(chain):
             found = self._known[name] = _defined(found, self._elements[name])
         return found
 
 
-def _defined(base: _Style, element: Any) -> _Style:
+def _defined(base: Style, element: Any) -> Style:
     properties = child(element, "pPr")
     style = base if properties is None else _changed(base, properties)
     name = value_of(element, "name")
@@ -74,7 +68,7 @@ def _defined(base: _Style, element: Any) -> _Style:
     return style
 
 
-def _changed(style: _Style, properties: Any) -> _Style:
+def _changed(style: Style, properties: Any) -> Style:
     """``style`` with what a paragraph's or a style's own properties say."""
     outline = child(properties, "outlineLvl")
     if outline is not None:
@@ -85,8 +79,11 @@ def _changed(style: _Style, properties: Any) -> _Style:
         return style
     listed, depth = child(numbering, "numId"), child(numbering, "ilvl")
     if listed is not None and _number(listed) == 0:  # how a paragraph leaves its style's list
-        return replace(style, depth=None)
-    return replace(style, depth=min(_DEEPEST_LIST, 0 if depth is None else _number(depth)))
+        return replace(style, depth=None, listed="")
+    own = style.listed if listed is None else attribute(listed, "val")
+    return replace(
+        style, listed=own, depth=min(_DEEPEST_LIST, 0 if depth is None else _number(depth))
+    )
 
 
 def _number(element: Any) -> int:

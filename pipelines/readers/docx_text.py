@@ -6,7 +6,7 @@ python-docx's own ``text`` leaves out insertions, content controls, fields and t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from docx.oxml import parse_xml
@@ -60,6 +60,13 @@ def paragraph_text(element: Any) -> str:
     return "".join(_texts(element))
 
 
+def is_deleted(paragraph: Any) -> bool:
+    """True where tracked changes delete a paragraph's end: what is left of it joins the next."""
+    properties = child(paragraph, "pPr")
+    marks = None if properties is None else child(properties, "rPr")
+    return marks is not None and child(marks, "del") is not None
+
+
 def _texts(element: Any) -> Iterator[str]:
     for part in _parts(element):
         name = local_name(part)
@@ -67,8 +74,20 @@ def _texts(element: Any) -> Iterator[str]:
             yield part.text or ""
         elif name in _AS_TEXT:
             yield _AS_TEXT[name]
+        elif name in ("checkBox", "ddList"):
+            yield _answer(part, name)
         else:
             yield from _texts(part)
+
+
+def _answer(field: Any, name: str) -> str:
+    """The answer of a form's field that has no text: a mark, or the entry that was chosen."""
+    if name == "checkBox":
+        state = "checked" if child(field, "checked") is not None else "default"
+        return "☒" if _is_on(field, state) else "☐"
+    entries = [attribute(entry, "val") for entry in within(field, "listEntry")]
+    chosen = value_of(field, "result") or value_of(field, "default") or "0"
+    return next((text for place, text in enumerate(entries) if str(place) == chosen), "")
 
 
 def _parts(element: Any) -> Iterator[Any]:
@@ -96,8 +115,11 @@ def _is_under(element: Any, top: Any, names: tuple[str, ...]) -> bool:
     return False
 
 
-def table_rows(rows: Iterable[Any]) -> Iterator[Row]:
-    """Rows numbered from 1; a cell merged downwards is repeated, each row being a line."""
+def table_rows(rows: Iterable[Any], text_of: Callable[[Any], str]) -> Iterator[Row]:
+    """Rows numbered from 1; a cell merged downwards is repeated, each row being a line.
+
+    ``text_of`` gives the text of a paragraph.
+    """
     above: Cells = []
     for number, row in enumerate(rows, 1):
         properties = child(row, "trPr")
@@ -109,7 +131,7 @@ def table_rows(rows: Iterable[Any]) -> Iterator[Row]:
         for cell in within(row, "tc"):
             span, joined = _merging(cell)
             column = len(cells)
-            text = above[column] if joined and column < len(above) else _cell_text(cell)
+            text = above[column] if joined and column < len(above) else _cell_text(cell, text_of)
             cells += [text, *[""] * (span - 1)]
             if span > 1:
                 spans[column] = span
@@ -143,10 +165,10 @@ def _columns(properties: Any, name: str, otherwise: int) -> int:
     return min(int(given), _MOST_COLUMNS) if re.fullmatch(r"[1-9]\d?", given) else otherwise
 
 
-def _cell_text(cell: Any) -> str:
+def _cell_text(cell: Any, text_of: Callable[[Any], str] = paragraph_text) -> str:
     """All paragraphs of a cell in one line, those of tables within it too."""
     found = (part for part in cell.iter("{*}p") if not _is_under(part, cell, ("Fallback",)))
-    return one_line("\n".join(map(paragraph_text, found)))
+    return one_line("\n".join(map(text_of, found)))
 
 
 class Notes:

@@ -13,7 +13,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
-from pipelines.readers.html_tree import parse_tree
+from pipelines.readers.html_tree import decoded, parse_tree
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.markup_text import running_share
 from pipelines.readers.office import guarded
@@ -40,7 +40,10 @@ class _Parts:
 
     def read(self, name: str) -> bytes:
         """Raises KeyError where there is none of this name."""
-        return self._archive.read(name)
+        try:
+            return self._archive.read(name)
+        except KeyError:  # UTF-8 without the flag that says so, as many programs write it
+            return self._archive.read(name.encode().decode("cp437"))
 
     def xml(self, name: str) -> etree._Element:
         parser = etree.XMLParser(
@@ -81,7 +84,7 @@ def _add(gathered: TextOfMarkup, parts: _Parts, name: str, *, is_contents: bool)
     A table of contents is left out where it is mostly links.
     """
     try:
-        page = parts.read(name).decode(errors="replace")
+        page = decoded(parts.read(name))
     except KeyError:
         return "it is missing from the file"
     try:

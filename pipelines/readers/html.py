@@ -37,6 +37,10 @@ whose menus are small. Chosen on half of the test pages of Mozilla's Readability
 _LEAST_OF_MAIN, _LEAST_OF_PAGE = 0.88, 0.75
 """Shares of a document's text that an extraction keeps at least, or it lost some: of a marked main
 part, and of a page without such a mark."""
+_MOSTLY, _LEAST_OF_MOSTLY = 0.8, 0.5
+"""Share as for _DOCUMENT from which on an extraction of less than that share of the page lost most
+of it: 12 of 960 pages of Debian's manuals, those of a manual whose notes are taken for comments;
+no test page of Readability."""
 _LIST_OF_LINKS = 0.25
 """Share as for _DOCUMENT below which the links of a marked main part are its content."""
 _NOT_EXTRACTED = (
@@ -92,7 +96,9 @@ def _is_worse(
         return is_bare
     running = running_share(page)
     if running < _DOCUMENT:
-        return is_main and running < _LIST_OF_LINKS
+        if is_main:
+            return running < _LIST_OF_LINKS
+        return running >= _MOSTLY and share < _LEAST_OF_MOSTLY
     if is_main:
         return share < _LEAST_OF_MAIN * running
     return is_bare or share < _LEAST_OF_PAGE * running
@@ -143,6 +149,7 @@ def _extracted(tree: _Element) -> _Element | None:
     for element in body.iter():
         _rename(element)
     _restore_tables(body, tree)
+    _restore_numbers(body, tree)
     return body
 
 
@@ -163,6 +170,17 @@ def _words_of(table: _Element) -> str:
     """The words of a table, without spaces, by which the same table is recognised."""
     texts = (text for part in table.iter("caption", "td", "th") for text in part.itertext())
     return "".join("".join(texts).split())
+
+
+def _restore_numbers(body: _Element, page: _Element) -> None:
+    """The numbers of the lists of an extracted body as the page has them: from 3 on, or letters."""
+    originals = {_text_of(one): one.attrib for one in page.iter("ol") if one.attrib}
+    for numbered in body.iter("ol"):
+        numbered.attrib.update(originals.get(_text_of(numbered), {}))
+
+
+def _text_of(element: _Element) -> str:
+    return "".join("".join(element.itertext()).split())
 
 
 def _rename(element: _Element) -> None:

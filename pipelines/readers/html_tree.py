@@ -33,18 +33,21 @@ def decoded(data: bytes) -> str:
     """The text of a page by its byte order mark, as UTF-8, by its declaration, or as cp1252.
 
     UTF-8 goes first where a page has more than ASCII: text in another encoding is never that, and
-    pages stored in UTF-8 keep the declaration of the server that they are from.
+    pages stored in UTF-8 keep the declaration of the server that they are from. A page of it may
+    have a broken character, as where a template was cut or is in another encoding.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, errors="replace")
-    if not data.isascii() and (text := _decode_as(data, "utf-8")) is not None:
-        return text
+    if not data.isascii():
+        text = data.decode(errors="replace")
+        if 2 * text.count("\ufffd") < len(text) - len(text.encode("ascii", "ignore")):
+            return text
     head = data[:_META_WITHIN]
     found = _META_CHARSET.search(head) or _XML_CHARSET.match(head)
     for declared in (found.group(1).decode() if found else "utf-8", "utf-8"):
-        if (text := _decode_as(data, declared)) is not None:
-            return text
+        if (page := _decode_as(data, declared)) is not None:
+            return page
     return data.decode("cp1252", errors="replace")  # as browsers do
 
 
@@ -54,6 +57,8 @@ def _decode_as(data: bytes, name: str) -> str | None:
         found = codecs.lookup(name).name
         if found in ("iso8859-1", "ascii"):  # the web's names for it
             found = "cp1252"
+        if found.startswith(("utf-16", "utf-32")):  # no declaration could be read in those
+            return None
         return str(data.decode(found, errors="strict" if found == "utf-8" else "replace"))
     except (LookupError, UnicodeError, ValueError, TypeError, AttributeError):
         return None  # also where the name is of no character encoding, such as "zip"

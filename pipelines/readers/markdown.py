@@ -30,6 +30,7 @@ _MOST_LINES = 100_000  # markdown-it reads hostile lines (tables, lists) at some
 _TITLE_WITHIN = 65_536  # characters; a document that has a title has it near its top
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*+(\S(?:.*\S)?)[^\S\n]*$", re.MULTILINE)
+_TITLE_LINE = re.compile(r"%[ \t]++(\S.*)")  # of Pandoc's manual pages: "NAME" is their heading
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]+")
 _FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\r\n]*|(~{3,}).*)$")
@@ -188,7 +189,7 @@ def _heading(text: str, line: str, start: int, before: Span | None) -> Heading |
 
 def _front_matter_title(head: str) -> str | None:
     block = _FRONT_MATTER.match(head)
-    title = _FRONT_TITLE.search(block.group(1)) if block else None
+    title = _FRONT_TITLE.search(block.group(1)) if block else _TITLE_LINE.match(head)
     return title.group(1).strip("\"'").strip() or None if title else None
 
 

@@ -25,6 +25,7 @@ from pipelines.readers.markup_text import (
     tag_of,
     texts_of,
 )
+from pipelines.readers.numerals import written
 from pipelines.readers.outline import (
     LONGEST_HEADING,
     LONGEST_TABLE,
@@ -38,6 +39,7 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NOT_IN_TERMS = {*_HEADINGS, "dl", "dt", "ol", "pre", "table", "ul"}
 _ENDS_SENTENCE = (".", "!", "?", "…", "。", "！", "？", "؟")
 _BACKTICKS = re.compile(r"`{3,}")
+_FORMS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _PERMALINK = re.compile(r"(?<!\s)\s*[¶\uf0c1]\s*$")
 
 
@@ -50,7 +52,8 @@ class TextOfMarkup:
         self._line: list[str] = []  # of the paragraph under way
         self._item = ""  # what goes in front of the next paragraph: a list's marker
         self._terms: list[str] = []  # what the next paragraph defines
-        self._lists: list[int | None] = []  # by depth: the next number, or None for bullets
+        self._lists: list[tuple[int, int, str] | None] = []
+        """By depth: the next number, the step to the one after and the form; None for bullets."""
         self._is_tight = False  # the next paragraph follows an item of its list
         self._headings: list[Heading] = []
         self._blocks: list[Span] = []
@@ -105,7 +108,7 @@ class TextOfMarkup:
         if is_block:
             self._flush()
         if tag == "li":
-            self._item = self._marker()
+            self._item = self._marker(element.get("value", ""))
         self._inside(element)
         if is_block:
             self._flush()
@@ -146,20 +149,21 @@ class TextOfMarkup:
         self._flush()
         self._end_terms()
         self._is_tight = bool(self._lists)
-        self._lists.append(1 if ordered else None)
+        self._lists.append(_numbers_of(element) if ordered else None)
         self._inside(element)
         self._flush()
         self._end_terms()
         self._lists.pop()
         self._is_tight = bool(self._lists)
 
-    def _marker(self) -> str:
-        if not self._lists:
+    def _marker(self, value: str = "") -> str:
+        numbers = self._lists[-1] if self._lists else None
+        if numbers is None:
             return "- "
-        number = self._lists[-1]
-        if number is not None:
-            self._lists[-1] = number + 1
-        return "- " if number is None else f"{number}. "
+        number, step, form = numbers
+        number = _whole(value, number)
+        self._lists[-1] = number + step, step, form
+        return f"{written(number, form)}. "
 
     def _heading(self, element: _Element, level: int) -> None:
         self._flush()
@@ -208,6 +212,17 @@ class TextOfMarkup:
         start = self._length + len(gap)
         self._length = start + len(block)
         return start, self._length
+
+
+def _numbers_of(element: _Element) -> tuple[int, int, str]:
+    """The first number of an ordered list, the step to the next, and the form."""
+    is_reversed = "reversed" in element.attrib
+    start = _whole(element.get("start", ""), len(element.findall("li")) if is_reversed else 1)
+    return start, -1 if is_reversed else 1, _FORMS.get(element.get("type", ""), "decimal")
+
+
+def _whole(value: str, otherwise: int) -> int:
+    return int(value) if re.fullmatch(r"-?[0-9]{1,9}", value.strip()) else otherwise
 
 
 def _has_plain_terms(element: _Element) -> bool:

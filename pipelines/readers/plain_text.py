@@ -14,6 +14,7 @@ _MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_JAPANESE = (b"\x1b$B", b"\x1b$@")  # that what follows is, of mails and older files
 _ALPHABETS = "cp1252 cp1250 iso8859_2 cp1251 koi8_r cp1253 cp1254 cp1255 cp1256".split()
 _IDEOGRAPHS = "cp932 euc_jp gb18030 big5 cp949".split()
 _MOST_CHAOS = 0.1  # of charset-normalizer: wrong guesses of right text began at 0.13
@@ -51,15 +52,17 @@ def _decode(data: bytes) -> str:
                 ) from None
     if b"\x00" in data:
         raise UnreadableFile(f"not text: a NUL byte at offset {data.index(0)}")
+    if any(mark in data for mark in _JAPANESE) and (text := _strictly(data, "iso2022_jp")):
+        return text  # in seven bits, so that it is UTF-8 too
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        text = _decode_by_letters(data)
-        if text is None:
+        guessed = _decode_by_letters(data)
+        if guessed is None:
             raise UnreadableFile(
                 f"not UTF-8 at byte {error.start}: save it as UTF-8 and ingest it again"
             ) from None
-        return text
+        return guessed
 
 
 def _decode_by_letters(data: bytes) -> str | None:

@@ -17,9 +17,10 @@ from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
-from pipelines.readers.grids import Entry, Grid, GridHead, GridRow, moved, one_table
+from pipelines.readers.grids import moved
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import LONGEST_TABLE, short_title
+from pipelines.readers.pptx_charts import plots
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
 
@@ -183,25 +184,8 @@ def _chart(chart: Any) -> Iterator[Piece]:
     """The chart's title and its numbers, a line a category."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield from _paragraphs(chart.chart_title)
-    for plot in chart.plots:
-        series = [(one_line(str(one.name)), list(one.values)) for one in plot.series]
-        rows = [
-            GridRow(
-                (Entry(one_line(str(category))),),
-                tuple(Entry(_number(values, index)) for _, values in series),
-            )
-            for index, category in enumerate(plot.categories)
-        ]
-        lines, table = one_table(
-            Grid(GridHead(tuple((Entry(name),) for name, _ in series)), tuple(rows))
-        )
-        if lines.text:
-            yield Piece(lines.text, [table])
-
-
-def _number(values: list[float | None], index: int) -> str:
-    value = values[index] if index < len(values) else None
-    return "" if value is None else format(value, ".15g")
+    for lines, table in plots(chart._chartSpace):
+        yield Piece(lines, [table])
 
 
 def _diagram(shape: Any) -> Iterator[Piece]:

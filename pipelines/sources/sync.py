@@ -39,7 +39,7 @@ from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.store import ChunkStore
 from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
-from pipelines.runs.planned_files import FileLimits
+from pipelines.runs.planned_files import FileLimits, PlannedFile
 from pipelines.sources.base import Connector, Entry, Recalling
 from pipelines.sources.comparison import Comparison, Listing, compare
 from pipelines.sources.document_metadata import given_to
@@ -111,12 +111,16 @@ class Sync:
             if isinstance(connector, Recalling):
                 connector.recall(self._known)
             listing = list_source(connector, Selection.of(self._source), self._readers)
-            self._sheets = sheets_of(connector, listing)
+            self._sheets, wrong = sheets_of(connector, listing)
             found = compare(listing, self._known, again=self._again)
             self._count(listing, found)
             if self._run.options.get("dry_run"):
                 self._preview(connector, listing, found)
                 return
+            if wrong:
+                own = self._source.id
+                sheets = [PlannedFile(uri_of(own, key), reason=why) for key, why in wrong.items()]
+                add_files_to_run(self._store, self._run.id, sheets)
             self._update_same(found)
             self._read(connector, listing, found)
             self._tell(self._mark_gone(connector, listing, found))

@@ -113,6 +113,23 @@ def test_a_sheet_says_in_which_line_it_is_wrong(tmp_path: Path, text: str, said:
     assert (name, said in reason) == ("metadata.csv", True), reason
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_sheet_in_an_encoding_of_spreadsheets(tmp_path: Path, encoding: str) -> None:
+    text = "file;author;unit\nx.txt;Jürgen Müller;Geschäftsführung und Öffentlichkeitsarbeit\n"
+    (tmp_path / "x.txt").write_text("text")
+    (tmp_path / "metadata.csv").write_bytes(text.encode(encoding))
+    (source,) = scan(["."], tmp_path).sources
+    assert source.metadata is not None and source.metadata["author"] == "Jürgen Müller"
+
+
+def test_a_sheet_in_an_encoding_that_nothing_tells_says_so(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("text")
+    (tmp_path / "metadata.csv").write_bytes(b"file;a\nx.txt;\xfc\n")
+    found = scan(["."], tmp_path)
+    assert [source.source_uri for source in found.sources] == ["x.txt"]
+    assert "not UTF-8 at byte 13: save it as UTF-8" in found.problems[0][1]
+
+
 def test_front_matter_is_read_as_it_is_written() -> None:
     found, warnings = metadata_of(
         'Title: T\nyear: 2024\nversion: "2.0"\ncode: 0123\ndue: 2024-05-01\ndraft: true\n'

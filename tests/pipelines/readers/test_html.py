@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.html_tree import parse_tree
+from tests.support.sample_documents import unzipped, zipped
 
 PAGE = """<!doctype html><html><head><title>API &mdash;
  Docs</title><link rel="canonical" href="/docs/api"><style>p {}</style></head><body>
@@ -113,6 +114,19 @@ def test_links_to_other_pages_beside_an_article_are_left_out() -> None:
     assert SAID.strip() in text and "Another story" not in text
 
 
+def test_notes_that_are_most_of_a_page_are_kept_with_a_few_links() -> None:
+    kept = "".join(f'<p class="paragraph">{n} {SAID * 2}</p>' for n in range(3))
+    notes = "".join(
+        f'<div class="embedded"><div class="note"><div class="notetext"><p>Note {n}: {SAID * 3}</p>'
+        "</div></div><br></div>"
+        for n in range(4)
+    )
+    links = "".join(f'<p><a href="/{n}">Another page, {n}</a></p>' for n in range(16))
+    see = f'<div class="embedded"><h4>See</h4></div>{links}'
+    page = f'<body><div id="DisplayArea"><h2>Days</h2>{kept}{notes}{see}</div>'
+    assert read("html", page.encode()).text.count(": Files") == 4
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -121,6 +135,9 @@ def test_links_to_other_pages_beside_an_article_are_left_out() -> None:
         "<meta charset=koi8-r><p>Возврат товара</p>".encode("utf-16"),
         "<meta charset=no-such-charset><p>Возврат товара</p>".encode(),
         "<meta charset=zip><p>Возврат товара</p>".encode(),
+        "<?xml version='1.0' encoding='utf-16'?><p>Возврат товара</p>".encode(),
+        b"<meta charset=utf-16><p>&#1042;&#1086;&#1079;&#1074;&#1088;&#1072;&#1090; "
+        b"&#1090;&#1086;&#1074;&#1072;&#1088;&#1072;</p>",
     ],
 )
 def test_the_encoding(data: bytes) -> None:
@@ -130,6 +147,12 @@ def test_the_encoding(data: bytes) -> None:
 def test_what_is_neither_declared_nor_utf_8_is_as_browsers_take_it() -> None:
     assert read("html", b"<meta charset=latin1><p>\x93caf\xe9\x94</p>").text == "“café”"
     assert read("html", b"<p>\x93caf\xe9\x94</p>").text == "“café”"
+
+
+def test_a_broken_character_is_all_that_a_page_loses() -> None:
+    page = "<meta charset=utf-8><p>Возврат товара</p>".encode()
+    assert read("html", page.replace(b"<p>", b"<p>\xe9 ")).text == "\ufffd Возврат товара"
+    assert read("html", b"<meta charset=utf-8><p>caf\xe9, cr\xe8me</p>").text == "café, crème"
 
 
 def test_utf_8_with_the_declaration_of_another_encoding() -> None:
@@ -284,6 +307,26 @@ def test_a_book() -> None:
     ]
     assert found.warnings == ("chapter 3: it is missing from the file",)
     assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_names_in_utf_8_without_the_flag_that_says_so() -> None:
+    data = epub(**{"OEBPS/content.opf": OPF.replace("one.xhtml", "kapitel-ä.xhtml")})
+    files = unzipped(data)
+    files["OEBPS/text/kapitel-ä.xhtml"] = files.pop("OEBPS/text/one.xhtml")
+    flagged = zipped(files)  # the flag is a bit of each entry, here and in the directory
+    name = "OEBPS/text/kapitel-ä.xhtml".encode()
+    for back in (30 - 6, 46 - 8):
+        place = flagged.index(name, 0 if back == 24 else flagged.index(name) + 1)
+        flag = place - back + 1
+        flagged = flagged[:flag] + b"\x00" + flagged[flag + 1 :]
+    assert "First words." in read("epub", flagged).text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "utf-8-sig"])
+def test_chapters_in_any_encoding_that_they_declare(encoding: str) -> None:
+    page = f"<?xml version='1.0' encoding='{encoding}'?>{XHTML[21:]}<p>Fünf Gebühren.</p></body>"
+    files = {**unzipped(epub()), "OEBPS/text/one.xhtml": page.encode(encoding)}
+    assert read("epub", zipped(files)).text.startswith("Fünf Gebühren.\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Definition lists of HTML: a term stands in front of what defines it, in one unit of text."""
+"""Lists of HTML: their numbers as they are shown, and a term in front of what defines it."""
 
 from __future__ import annotations
 
@@ -61,3 +61,26 @@ def test_terms_of_an_extracted_page_too() -> None:
     text = read("html", page.encode()).text
     assert "- rate: The rate.\n" in text and f"- Loan Fee: {SAID}" in text
     assert "Another" not in text
+
+
+@pytest.mark.parametrize(
+    ("numbered", "text"),
+    [
+        ("<ol start=3><li>c<li>d<li value=9>e<li>f</ol>", "3. c\n4. d\n9. e\n10. f"),
+        ("<ol type=a><li>x<ol type=i start=4><li>y</ol><li>z</ol>", "a. x\n  iv. y\nb. z"),
+        ("<ol reversed><li>x<li>y</ol>", "2. x\n1. y"),
+        ("<ol start=no><li value=''>x</ol><ul><li value=7>y</ul>", "1. x\n\n- y"),
+    ],
+)
+def test_a_list_has_the_numbers_that_are_shown(numbered: str, text: str) -> None:
+    gathered = TextOfMarkup()
+    gathered.add(parse_tree(f"<div>{numbered}</div>"))
+    assert gathered.text == text
+
+
+def test_numbers_of_an_extracted_page_too() -> None:
+    menu = "".join(f'<li><a href="/{n}">Another of many pages, {n}</a></li>' for n in range(30))
+    steps = f"<ol start=3><li>{SAID}</li><li><b>Then</b> wait.</li></ol>"
+    page = f"<body><ul>{menu}</ul><div id=content><h1>Loans</h1><p>{SAID * 6}</p>{steps}</div>"
+    text = read("html", page.encode()).text
+    assert f"3. {SAID}\n4. Then wait." in text and "Another" not in text

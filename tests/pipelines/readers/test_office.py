@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 
 import pytest
@@ -10,7 +11,7 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from docx.text.paragraph import Paragraph
 from pptx import Presentation
-from pptx.chart.data import CategoryChartData
+from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
@@ -76,6 +77,9 @@ def test_a_title_is_that_of_the_properties_or_the_first_heading() -> None:
     assert read("docx", docx(Heading("First"), "x", title="A  title")).title == "A title"
     assert read("docx", docx("x", Heading("First"), title="Word Document")).title == "First"
     assert read("docx", docx("x")).title is None
+    parts = Heading("Part", 2), "x"
+    assert read("docx", docx(Heading("Whole"), "x", *parts, *parts)).title == "Whole"
+    assert read("docx", docx(Heading("First"), "x", *parts, Heading("Second"), "x")).title is None
 
 
 def test_a_table_is_rows_under_its_heading() -> None:
@@ -133,6 +137,28 @@ def test_changes_links_controls_and_fields() -> None:
         ),
     )
     assert done.text == "Pay 40 euros now\ttab\nmoved\n\ncontrolled"
+
+
+def test_answers_in_the_fields_of_a_form() -> None:
+    def field(content: str) -> str:
+        begin = "<w:fldChar w:fldCharType='begin'>"
+        return f"<w:r>{begin}<w:ffData>{content}</w:ffData></w:fldChar></w:r>"
+
+    def box(states: str) -> str:
+        return field(f"<w:checkBox>{states}</w:checkBox>")
+
+    grades = "<w:listEntry w:val='low'/><w:listEntry w:val='high'/>"
+    boxes = [
+        box("<w:default w:val='0'/><w:checked/>"),
+        box("<w:default w:val='1'/><w:checked w:val='0'/>"),
+        box("<w:default w:val='1'/>"),
+        box(""),
+        field(f"<w:ddList><w:result w:val='1'/>{grades}</w:ddList>"),
+        field(f"<w:ddList>{grades}</w:ddList>"),
+        field("<w:ddList><w:result w:val='7'/></w:ddList>"),
+    ]
+    body = f"<w:p>{''.join(one + word_run(' x ') for one in boxes)}</w:p>"
+    assert read("docx", word_body(body)).text == "☒ x ☐ x ☒ x ☐ x high x low x  x"
 
 
 def test_a_text_box_is_read_once() -> None:
@@ -269,6 +295,46 @@ def test_shapes_are_read_from_the_top_groups_and_charts_too() -> None:
         "Q2 | Revenue: 13.5",
         "last",
     ]
+
+
+def chart_lines(form: XL_CHART_TYPE, data: object, drawn_as: bytes = b"barChart") -> list[str]:
+    deck = Presentation()
+    place = (Inches(1), Inches(1), Inches(3), Inches(3))
+    deck.slides.add_slide(deck.slide_layouts[6]).shapes.add_chart(form, *place, data)
+    out = io.BytesIO()
+    deck.save(out)
+    [(name, chart)] = [
+        file for file in unzipped(out.getvalue()).items() if file[0].startswith("ppt/charts/chart")
+    ]
+    saved = changed(out.getvalue(), {name: chart.replace(b"barChart", drawn_as)})
+    return read("pptx", saved).text.splitlines()
+
+
+def test_a_chart_of_three_dimensions_and_its_levels_of_categories() -> None:
+    numbers = CategoryChartData()  # type: ignore[no-untyped-call]
+    for year, quarters in (("2024", ("Q1", "Q2")), ("2025", ("Q1",))):
+        category = numbers.add_category(year)  # type: ignore[no-untyped-call]
+        for quarter in quarters:
+            category.add_sub_category(quarter)
+    numbers.add_series("Revenue", (1, 2, 3))  # type: ignore[no-untyped-call]
+    lines = ["2024 › Q1 | Revenue: 1", "2024 › Q2 | Revenue: 2", "2025 › Q1 | Revenue: 3"]
+    for drawn_as in (b"barChart", b"bar3DChart"):
+        assert chart_lines(XL_CHART_TYPE.COLUMN_CLUSTERED, numbers, drawn_as) == lines
+
+
+def test_a_chart_over_days_and_one_of_points() -> None:
+    days = CategoryChartData()  # type: ignore[no-untyped-call]
+    days.categories = [datetime.date(2026, 1, 5), datetime.date(2026, 1, 6)]
+    days.add_series("Calls", (7, 8))  # type: ignore[no-untyped-call]
+    lines = ["2026-01-05 | Calls: 7", "2026-01-06 | Calls: 8"]
+    assert chart_lines(XL_CHART_TYPE.LINE, days) == lines
+    points = XyChartData()  # type: ignore[no-untyped-call]
+    for name, places in (("Left", ((1, 2.5), (2, 3.5))), ("Right", ((1.5, 9),))):
+        series = points.add_series(name)  # type: ignore[no-untyped-call]
+        for place in places:
+            series.add_data_point(*place)
+    lines = ["1 | Left: 2.5", "1.5 | Right: 9", "2 | Left: 3.5"]
+    assert chart_lines(XL_CHART_TYPE.XY_SCATTER, points) == lines
 
 
 def test_a_slide_that_is_a_picture_is_named() -> None:

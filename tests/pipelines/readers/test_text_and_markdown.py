@@ -57,6 +57,7 @@ def test_what_is_not_text_is_refused_with_its_reason(kind: str, data: bytes, rea
         ("Возврат товара возможен в течение тридцати дней с момента покупки.", "cp1251"),
         (JAPANESE, "shift_jis"),
         (JAPANESE, "euc_jp"),
+        (JAPANESE, "iso2022_jp"),
         (
             "退货期限为购买之日起三十天内，请保留收据。如果商品有质量问题，我们将承担运费。",
             "gb18030",
@@ -109,6 +110,8 @@ def test_a_byte_order_mark_goes_and_line_ends_stay() -> None:
         ("---\ntitle: ''\n...\n# Heading\n", "Heading"),
         ("\n---\ntitle: not at the top\n---\n", "title: not at the top"),
         ("---\ntitle: never closed\n\n# Heading\n", "Heading"),
+        ("% mend(1) Mending\n% A. Author\n\n# NAME\n\nmend\n\n# SYNOPSIS\n", "mend(1) Mending"),
+        ("%\n# Heading\n", "Heading"),
         ("# Größe & Maß \\* &amp; 退款\n", "Größe & Maß * & 退款"),
         ("> # Quoted\n", "Quoted"),
         ("# " + "\n\n" + "text\n" * 20_000 + "# Too far down\n", None),

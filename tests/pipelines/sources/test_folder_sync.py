@@ -249,8 +249,10 @@ def test_globs_size_and_folders_names_choose_and_describe(database_url: str, sha
     found = dict(rows(database_url, "SELECT file_name, metadata FROM documents"))
     assert found["river.md"] == {"team": "guides", "year": 2024, "origin": "share"}
     assert found["0.md"] == {"origin": "share"}
-    (shared / "guides" / "metadata.csv").write_text("file,year\nriver.md,2025\n")
+    (shared / "guides" / "metadata.csv").write_text("file,year\nriver.md,2025\ngone.md,2025\n")
     source.sync()
+    told = rows(database_url, "SELECT reason FROM run_files WHERE status = 'failed'")
+    assert list(told) == [("line 3: there is no file 'gone.md'",)]
     found = dict(rows(database_url, "SELECT file_name, metadata FROM documents"))
     assert found["river.md"]["year"] == 2025
 

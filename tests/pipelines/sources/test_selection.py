@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from helix.errors import BadRequest
 from pipelines.files.metadata_sheet import Sheet, sheet_of
 from pipelines.sources.base import Entry
+from pipelines.sources.comparison import Listing
 from pipelines.sources.document_metadata import given_to, sheets_by_file
 from pipelines.sources.selection import Selection, pattern_of
+from pipelines.sources.sheets import sheets_of
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,14 @@ def test_the_nearest_sheet_has_the_last_word() -> None:
     assert found == {
         "x/a.md": {"year": 2024, "team": "one"}, "x/y/b.md": {"year": 2020, "team": "two"}
     }  # fmt: skip
+    listing = Listing(listed={"metadata.csv", "a.md"}, sheets={"metadata.csv": Entry("")})
+    sheet = b"file,year\na.md,2024,7\nb.md,2020\na.md,2021\n"
+    listing.taken["a.md"] = Entry("a.md")
+    described, wrong = sheets_of(Mock(read=Mock(return_value=sheet)), listing)
+    assert described == {"a.md": {"year": 2021}}
+    assert wrong == {
+        "metadata.csv": "line 2: 3 cells in 2 columns; line 3: there is no file 'b.md'"
+    }
     assert sheet_of(b"name of a column\n1\n", Path("metadata.csv")) is None
     assert sheet_of(b"\xff\xfe", Path("metadata.csv")) is None
 
