@@ -55,8 +55,8 @@ class GateDecision:
     """``passed``: the model may be asked. ``best``: the nearest cosine distance, None if none.
 
     ``by_name``: it passed by its lexical match alone. ``estimate``: what the calibrated gate went
-    by; None where the distance decided. ``by_evidence``: it passed only because the documents of
-    its conversation answer, by the model of evidence.
+    by; None where the distance decided. ``by_evidence``: it passed only because what was found
+    answers, by the model of evidence.
     """
 
     passed: bool
@@ -93,8 +93,7 @@ def decide(
     With ``estimate`` that decides in the distance's place, within the ceiling where it is bounded
     (docs/decisions/0024-calibrated-gate.md).
 
-    ``answers``: what was found are documents of the question's conversation, and they answer it by
-    the model of evidence: that passes, however far they are.
+    ``answers``: what was found answers by the model of evidence: that passes, however far it is.
     """
     known = [distance for distance in distances if distance == distance]  # NaN equals nothing
     best = min(known) if known else None

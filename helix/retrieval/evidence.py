@@ -18,6 +18,12 @@ Over the samples, each attached in turn: alone for 0.93 of the questions that it
 0.03 of the others. Higher than the risk of quoting, for whoever attaches a document asks about it,
 and where the answerer finds nothing in it the library is searched too.
 """
+DISTANT = 0.5
+"""The risk up to which passages beyond the ceiling of a space that ``reads`` are answered from.
+
+Of 520 questions of one document each, at 0.45 127 are answered rightly and 71 wrongly, at 0.5 133
+and 72, at 0.65 139 and 76.
+"""
 FOLLOWING = 0.5
 """The risk up to which a question of few words is searched after those before it."""
 

@@ -26,6 +26,13 @@ class Space:
     lexical: bool = False
 
     @property
+    def reads(self) -> bool:
+        """True where what is far may be read all the same: vectors on this machine, at the ceiling
+        that they bring. They are weak in small libraries, which have nothing that is near.
+        """
+        return self.embedder.local and self.max_distance == self.embedder.max_distance
+
+    @property
     def description(self) -> SearchSpace:
         """The space as a ``Retrieval`` carries it."""
         return SearchSpace(self.embedder.identity, self.max_distance, self.fusion, self.lexical)

@@ -52,6 +52,26 @@ async def test_the_gate_by_name_looks_at_what_will_be_answered_from(database_url
             assert "named.txt" in [source.hit.source_uri for source in two.sources]
 
 
+@pytest.mark.parametrize(
+    ("local", "ceiling", "question", "passes"),
+    [
+        (True, 0.01, "How many days are refunds accepted?", True),
+        (True, 0.01, "Who wrote the anthem of Mongolia?", False),
+        (True, 0.02, "How many days are refunds accepted?", False),  # set by the operator
+        (False, 0.01, "How many days are refunds accepted?", False),
+    ],
+)
+async def test_what_is_far_is_read_by_embedders_of_this_machine(
+    database_url: str, local: bool, ceiling: float, question: str, passes: bool
+) -> None:
+    embedder = replace(word_embedder(), local=local, max_distance=0.01)
+    async with opened(database_url) as store:
+        text = "Refunds are accepted within thirty days of the purchase."
+        await asyncio.to_thread(write, store, record("refunds.txt", text))
+        found = await GatedRetriever(store, Space(embedder, ceiling)).search(question)
+    assert (found.decision.by_evidence, found.reason) == (passes, None if passes else "below_gate")
+
+
 async def test_a_chunk_that_moved_or_was_retitled_does_not_hold(database_url: str) -> None:
     text = "Refunds are accepted within thirty days."
     async with opened(database_url) as store:
