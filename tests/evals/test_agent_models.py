@@ -102,7 +102,8 @@ async def test_a_page_that_the_user_names_helps_to_search_and_is_never_cited(
         async with by_gemini(settings, **given) as services:
             answer = await ask(services, question, SCOPE, "agent")
     assert answer.retrieval.gathered
-    fetched, searched = answer.retrieval.gathered.calls
+    fetched, searched, *itself = answer.retrieval.gathered.calls
+    assert [one.arguments["query"] for one in itself] == ([] if known else [question])
     assert (fetched.failure, fetched.chunk_ids) == ("", ()) and site.paths == ["/rules"]
     assert list(faults(answer)) == []
     if known:
