@@ -12,7 +12,7 @@ import typer
 
 from db.errors import DatabaseError
 from helix import __version__
-from helix.commands.termination import ending_in_order
+from helix.commands.termination import sigterm_as_interrupt
 from helix.errors import HelixError
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def record_copy(
 def database_errors_as_helix() -> Iterator[None]:
     """Errors of the database's own modules as Helix's, which are told in one line."""
     try:
-        with ending_in_order():  # no part of a backup or an export stays
+        with sigterm_as_interrupt():  # no part of a backup or an export stays
             yield
     except DatabaseError as error:
         raise BackupFailed(str(error)) from error

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import typer
 
-from helix.commands.termination import ending_in_order
+from helix.commands.termination import sigterm_as_interrupt
 
 COVERED = "How long do I have to request a refund?"
 IN_A_TABLE = "What were Brightwater's inventories at 31 December 2025?"
@@ -40,7 +40,7 @@ What next
 
 def demo() -> None:
     """Ingest the samples, ask three questions over HTTP: no key, no Docker, nothing left behind."""
-    with ending_in_order(), tempfile.TemporaryDirectory(prefix="helix-demo-") as folder:
+    with sigterm_as_interrupt(), tempfile.TemporaryDirectory(prefix="helix-demo-") as folder:
         environment = _environment(folder)
         database = "bundled" if "embedded" in environment["DATABASE_URL"] else "your"
         _step(f"Applying the schema ({database} Postgres, {environment['HELIX_LLM']} answers)")

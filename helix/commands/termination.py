@@ -1,4 +1,4 @@
-"""SIGTERM to a command that has something half done."""
+"""SIGTERM as Ctrl-C, for commands that would leave something half done behind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def sigterm_as_interrupt() -> Iterator[None]:
     """End the block at SIGTERM as at Ctrl-C: what is half done is undone, and not left behind.
 
     Signals are the main thread's: another one, such as an import's with new vectors, changes

@@ -62,9 +62,11 @@ class _Layer:
         )
         rows = np.concatenate([rows[own] for own in wanted])
         blocks = [slice(first, first + _BLOCK) for first in range(0, len(rows), _BLOCK)]
-        return np.concatenate([self._fed(rows[block], attention[block]) for block in blocks])
+        return np.concatenate(
+            [self._feed_forward(rows[block], attention[block]) for block in blocks]
+        )
 
-    def _fed(self, rows: Floats, attention: Floats) -> Floats:
+    def _feed_forward(self, rows: Floats, attention: Floats) -> Floats:
         rows = self.after_attention(rows + self.joined(attention))
         return self.after(rows + self.narrowed(_gelu(self.widened(rows))))
 

@@ -26,8 +26,13 @@ async def off_loop_if_long(
     length: int, work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs
 ) -> _Result:
     """The result of ``work(*args, **kwargs)`` over ``length`` characters; raises what it raises."""
-    if length < LONG:
-        return work(*args, **kwargs)
+    return await off_loop(work, *args, **kwargs) if length >= LONG else work(*args, **kwargs)
+
+
+async def off_loop(
+    work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs
+) -> _Result:
+    """The result of ``work(*args, **kwargs)``, which takes long whatever its text; raises alike."""
     loop = asyncio.get_running_loop()
     call: Any = partial(copy_context().run, work, *args, **kwargs)
     result: _Result = await loop.run_in_executor(_thread, call)

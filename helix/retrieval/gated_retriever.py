@@ -20,7 +20,7 @@ from helix.domain.retrieval import Reason, Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.errors import EmbedderMismatch
 from helix.retrieval.calibration import Calibration
-from helix.retrieval.evidence import DISTANT, FOLLOWING, found_answer
+from helix.retrieval.evidence import BEYOND_CEILING, FOLLOWING, found_answer
 from helix.retrieval.named_documents import Named, named_documents
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
@@ -194,9 +194,9 @@ class GatedRetriever(BaseRetriever):
             lexical = result.lexical(top_k) if space.lexical else None
             judge = partial(decide, distances, space.max_distance, lexical, estimate)
             decision = judge(answers=result.attached_alone)
-            if space.reads and not decision.passed and not estimate:
+            if space.has_weak_vectors and not decision.passed and not estimate:
                 hits = result.hits[:top_k]
-                decision = judge(answers=await found_answer(question, hits, DISTANT))
+                decision = judge(answers=await found_answer(question, hits, BEYOND_CEILING))
             set_attributes(
                 passed=decision.passed, by_name=decision.by_name, found=len(result.candidates)
             )

@@ -26,9 +26,9 @@ class Space:
     lexical: bool = False
 
     @property
-    def reads(self) -> bool:
-        """True where what is far may be read all the same: vectors on this machine, at the ceiling
-        that they bring. They are weak in small libraries, which have nothing that is near.
+    def has_weak_vectors(self) -> bool:
+        """True for an embedder of this machine at its own ceiling: the distance alone refuses too
+        much there, above all in small libraries, which have nothing that is near.
         """
         return self.embedder.local and self.max_distance == self.embedder.max_distance
 

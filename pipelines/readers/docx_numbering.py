@@ -14,7 +14,7 @@ from typing import Any
 from docx.oxml import parse_xml
 
 from pipelines.readers.docx_text import attribute, child, value_of, within
-from pipelines.readers.numerals import written
+from pipelines.readers.numerals import numeral
 
 _LONGEST = 80  # characters of a level's text, which stands in front of every paragraph
 _MOST_LEVELS = 9  # Word's own limit
@@ -72,7 +72,7 @@ def _shown(found: _List, level: _Level) -> Any:
     def number(place: re.Match[str]) -> str:
         depth = int(place[1]) - 1
         form = found.levels[depth].form if depth in found.levels else ""
-        return written(found.counts.get(depth, 1), "decimal" if level.decimal else form)
+        return numeral(found.counts.get(depth, 1), "decimal" if level.decimal else form)
 
     return number
 

@@ -168,8 +168,7 @@ def _restore_tables(body: _Element, page: _Element) -> None:
 
 def _words_of(table: _Element) -> str:
     """The words of a table, without spaces, by which the same table is recognised."""
-    texts = (text for part in table.iter("caption", "td", "th") for text in part.itertext())
-    return "".join("".join(texts).split())
+    return "".join(map(_text_of, table.iter("caption", "td", "th")))
 
 
 def _restore_numbers(body: _Element, page: _Element) -> None:

@@ -25,7 +25,7 @@ from pipelines.readers.markup_text import (
     tag_of,
     texts_of,
 )
-from pipelines.readers.numerals import written
+from pipelines.readers.numerals import numeral
 from pipelines.readers.outline import (
     LONGEST_HEADING,
     LONGEST_TABLE,
@@ -163,7 +163,7 @@ class TextOfMarkup:
         number, step, form = numbers
         number = _whole(value, number)
         self._lists[-1] = number + step, step, form
-        return f"{written(number, form)}. "
+        return f"{numeral(number, form)}. "
 
     def _heading(self, element: _Element, level: int) -> None:
         self._flush()

@@ -10,7 +10,7 @@ _MOST_ROMAN, _MOST_LETTERS, _MOST_IDEOGRAPHS = 3999, 26 * 9, 99
 _DIGITS = " 一二三四五六七八九"
 
 
-def written(number: int, form: str) -> str:
+def numeral(number: int, form: str) -> str:
     """A number in a form that is named as Word does: "lowerRoman", "upperLetter", "none".
 
     In figures where it is beyond the form, or that is rare.

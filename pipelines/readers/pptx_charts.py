@@ -14,7 +14,7 @@ from pipelines.readers.office import local_name
 from pipelines.readers.tables import one_line
 
 _DAY_ZERO = datetime.datetime(1899, 12, 30)
-_QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
+_QUOTED = re.compile(r'"[^"]*"|\[[^][]*\]|\\.')
 Names = tuple[str, ...]
 
 

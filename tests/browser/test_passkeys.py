@@ -53,7 +53,7 @@ def test_a_passkey_is_added_signs_in_and_once_removed_does_not(
         section.get_by_label("Name of a new passkey").fill("Laptop")
         section.get_by_label("Your password").fill("wrong horse")
         section.get_by_role("button", name="Add a passkey").click()
-        expect(page.get_by_role("alert")).to_contain_text("open no account")
+        expect(page.get_by_role("alert")).to_contain_text("not the password of your account")
         section.get_by_label("Your password").fill("correct horse")
         section.get_by_role("button", name="Add a passkey").click()
         expect(section.get_by_text("not used yet")).to_be_visible()

@@ -157,7 +157,7 @@ def furniture_of(edges: Sequence[Sequence[EdgeRow]]) -> list[Furniture]:
         key
         for rows, is_alone in zip(taken, alone, strict=True)
         if not is_alone
-        for key in {known.keys[row] for row in rows if row in known.keys}
+        for key in {known.keys[row] for row in rows}
     )
     found = []
     for rows, is_alone in zip(taken, alone, strict=True):

@@ -188,7 +188,7 @@ class _Region:
         return self._words.texts[line.numbers[0]][:1].islower()
 
     def _may_go_on(self, block: Block, before: Line, line: Line) -> bool:
-        """True where a sentence may go on; of a block of one line, which may be a heading, does."""
+        """True where the sentence of ``before`` may go on; a line alone, as a heading, is full."""
         if len(block.lines) == 1:
             return self._runs_on(before) and self._begins_lower(line)
         begins = self._words.texts[line.numbers[0]][:1]

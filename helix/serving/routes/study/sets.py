@@ -122,7 +122,7 @@ async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int)
     changed = checked_request(await request.body(), 0, Renaming)
     caller = caller.for_tenant(changed.tenant_id)
     title, library = check_name("title", changed.title, _TITLE_CHARS), caller.library
-    await _must_change(caller, set_id)
+    await _check_may_change(caller, set_id)
     await library.change(partial(rename_set, tenant=library.tenant, set_id=set_id, title=title))
     return TextJson(await get_set(library, set_id))
 
@@ -131,13 +131,13 @@ async def rename_study_set(request: Request, caller: CurrentCaller, set_id: int)
 async def delete_study_set(caller: CurrentCaller, set_id: int) -> Response:
     """Delete the set with its items, attempts and reviews; a run that is making it ends."""
     library = caller.library
-    await _must_change(caller, set_id)
+    await _check_may_change(caller, set_id)
     await library.change(partial(delete_set, tenant=library.tenant, set_id=set_id))
     return Response(status_code=204)
 
 
-async def _must_change(caller: Caller, set_id: int) -> None:
-    """Return where the set is the caller's own, or not there; raises ScopeMissing."""
+async def _check_may_change(caller: Caller, set_id: int) -> None:
+    """Raise ScopeMissing where another made the set and the caller may not write."""
     found = None if "write" in caller.scopes else await caller.library.data(IS_OWN, {"id": set_id})
     if found and not found["own"]:
         raise ScopeMissing("another made this set: only editors may change it too")
