@@ -49,8 +49,9 @@ db-reset: ## The same, empty: deletes all of its data, then applies the schema
 models: ## The real models of tests and `make real`, 590 MB in build/models
 	@$(PYTHON) -m evals.real.models
 
+# Six processes on two cores: some wait for Postgres or for a clock.
 test: $(ALL) $(MODEL) ## The tests, but for those that the next four commands run
-	@$(BIN)/python -m pytest -m 'not soak and not processes and not node and not clients and not servers' --ignore tests/browser -n 4 --dist loadfile
+	@$(BIN)/python -m pytest -m 'not soak and not processes and not node and not clients and not servers' --ignore tests/browser -n 6 --dist loadfile
 
 # Files with a mark: to import the 600 others takes each process ten seconds.
 files_with_mark = $(sort $(shell grep -rl --include 'test_*.py' 'mark\.$(1)\b' tests))

@@ -21,6 +21,8 @@ from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Vectors, refused_key
 
+pytestmark = pytest.mark.processes
+
 
 def one_line(result: Result) -> str:
     """The error a run ended with; nothing else, and no secret, may be on standard error."""
@@ -32,7 +34,6 @@ def one_line(result: Result) -> str:
     return lines[0]
 
 
-@pytest.mark.processes
 def test_a_database_that_is_down(folder: Path, wire: GeminiWire) -> None:
     (folder / "a.txt").write_text("Text.")
     url = "postgresql://helix:hunter2@127.0.0.1:1/helix"

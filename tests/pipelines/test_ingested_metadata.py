@@ -15,6 +15,8 @@ from tests.support.fake_embedder import embedded, rows
 from tests.support.ingest_command import ingest
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 FRONT = "---\ntitle: Plan\nyear: 2020\nowner: Lee\nplace: Bonn\n---\n# Plan\n\nWe build a bridge.\n"
 
 

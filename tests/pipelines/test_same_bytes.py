@@ -17,6 +17,8 @@ from tests.support.ingest_command import ingest
 from tests.support.live_server import end_run, make_ready
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 TEXT = "The vault opens at nine."
 DIGEST = sha256(TEXT.encode()).hexdigest()
 UPLOAD = f"upload:{DIGEST[:16]}/memo.txt"

@@ -18,6 +18,8 @@ from tests.support.synced_source import SyncedSource
 from tests.support.wire.gemini import GeminiWire
 from tests.support.worker_runs import carried_out, stored, upload
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture
 def shared(folder: Path) -> Path:
@@ -67,7 +69,6 @@ def test_what_is_in_a_folder_becomes_documents_and_stays_in_step(
     assert "2.md" not in source.texts()
 
 
-@pytest.mark.processes
 def test_a_renamed_folder_keeps_documents_chunks_and_vectors(
     database_url: str, shared: Path, wire: GeminiWire
 ) -> None:
@@ -96,7 +97,6 @@ def test_a_renamed_folder_keeps_documents_chunks_and_vectors(
     assert set(chunks) < set(source.chunks())
 
 
-@pytest.mark.processes
 def test_a_few_removals_do_not_wait(database_url: str, shared: Path) -> None:
     source = synced(database_url, shared)
     for n in range(4):
@@ -125,7 +125,6 @@ def test_many_removals_wait_for_a_yes_and_one_that_is_back_is_kept(
     assert sorted(source.documents()) == ["0.md", "3.md", "guides/river.md"]
 
 
-@pytest.mark.processes
 def test_a_yes_is_to_what_was_shown_alone(
     database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +140,6 @@ def test_a_yes_is_to_what_was_shown_alone(
     assert row["waiting"] == 2
 
 
-@pytest.mark.processes
 def test_a_folder_that_is_away_or_empty_removes_nothing(database_url: str, shared: Path) -> None:
     source = synced(database_url, shared)
     before = source.documents()
@@ -158,7 +156,6 @@ def test_a_folder_that_is_away_or_empty_removes_nothing(database_url: str, share
     assert (row["waiting"], source.documents()) == (0, before)
 
 
-@pytest.mark.processes
 def test_a_part_that_cannot_be_listed_removes_nothing_and_the_rest_comes_in(
     database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,7 +179,6 @@ def test_a_part_that_cannot_be_listed_removes_nothing_and_the_rest_comes_in(
     assert row["last_error"] == "" and "0.md" not in source.documents()
 
 
-@pytest.mark.processes
 def test_a_file_that_cannot_be_read_keeps_its_version_and_is_tried_again(
     database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +201,6 @@ def test_a_file_that_cannot_be_read_keeps_its_version_and_is_tried_again(
     assert source.told() == {} and "is empty" in source.texts()["1.md"]
 
 
-@pytest.mark.processes
 def test_a_file_of_no_kind_is_told_and_not_read_by_every_sync(
     database_url: str, shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +211,6 @@ def test_a_file_of_no_kind_is_told_and_not_read_by_every_sync(
     assert source.sync()["counts"]["unchanged"] == 6
 
 
-@pytest.mark.processes
 def test_what_was_deleted_here_stays_away_until_it_changes(database_url: str, shared: Path) -> None:
     source = synced(database_url, shared)
     with psycopg.connect(database_url) as connection:
@@ -235,7 +229,6 @@ def test_what_was_deleted_here_stays_away_until_it_changes(database_url: str, sh
     assert "moved.md" in source.documents()
 
 
-@pytest.mark.processes
 def test_globs_size_and_folders_names_choose_and_describe(database_url: str, shared: Path) -> None:
     (shared / "drafts").mkdir()
     (shared / "drafts" / "a.md").write_text("A draft.")
@@ -257,7 +250,6 @@ def test_globs_size_and_folders_names_choose_and_describe(database_url: str, sha
     assert found["river.md"]["year"] == 2025
 
 
-@pytest.mark.processes
 def test_a_document_that_was_uploaded_too_stays_when_the_source_goes(
     database_url: str, shared: Path
 ) -> None:
@@ -274,7 +266,6 @@ def test_a_document_that_was_uploaded_too_stays_when_the_source_goes(
     assert row is not None and row[0].startswith("upload:")
 
 
-@pytest.mark.processes
 def test_a_source_goes_with_its_documents(database_url: str, shared: Path) -> None:
     source = synced(database_url, shared)
     source.start(remove=True)
