@@ -84,11 +84,12 @@ def explain(url: str, error: psycopg.Error) -> DatabaseError:
             f"DATABASE_URL is malformed: {HOW} (with @ : / ? # % in a password percent-encoded)"
         )
     place, reason = redact(url), _reason(error)
-    if re.search('authentication failed|no password|role ".*" does not exist', reason):
+    unknown = reason.endswith('" does not exist')
+    if re.search("authentication failed|no password", reason) or (unknown and 'role "' in reason):
         return DatabaseError(
             f"{place} refuses the user ({reason}): check user and password in DATABASE_URL"
         )
-    if re.search('database ".*" does not exist', reason):
+    if unknown and 'database "' in reason:
         return DatabaseError(
             f"{place} has no such database ({reason}): create it, or mend DATABASE_URL"
         )

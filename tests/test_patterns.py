@@ -11,12 +11,12 @@ from tests.support.fillers import processor_seconds
 from tests.support.patterns import Attack, Used, attacks, run, used_patterns, ways
 
 ROOMS = sorted(f"helix.{room.name}" for room in pkgutil.iter_modules(helix.__path__) if room.ispkg)
-_SHORTER, _LONGER = 400, 4_000  # characters
+_SHORTER, _LONGER = 4_000, 40_000  # characters
 _SHORT = {"pipelines.readers.table_heads._NUMBER": 40}
 """Patterns whose callers give them at most so many characters."""
 _TENFOLD = 30.0
 """Most that the work may grow by; 100 is quadratic."""
-_FLOOR = 0.0005  # seconds: work that takes less counts as this much
+_FLOOR = 0.0001  # seconds: work that takes less counts as this much
 _MOST = 4  # attacks beside the fillers
 
 
