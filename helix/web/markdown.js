@@ -383,10 +383,10 @@ export function wrap(block, text, start, end, className, tag = "span") {
   let cursor = block.start;
   while (walker.nextNode()) {
     const node = walker.currentNode;
+    if (node.parentElement.closest(".flag-outer")) continue; // the page's words, none of the text
     const found = covered(node.data, text, cursor, block.end, start, end);
     cursor = found.cursor;
-    const inside = node.parentElement.closest(".flag, .flag-why");
-    if (found.from < found.to && !inside && node.data.slice(found.from, found.to).trim()) {
+    if (found.from < found.to && node.data.slice(found.from, found.to).trim()) {
       nodes.push([node, found.from, found.to]);
     }
   }

@@ -280,6 +280,21 @@ def test_a_quoted_row_of_a_table_is_a_row_with_its_marker(page: Page) -> None:
     assert page.evaluate(drawn, "Either | or, as `a | b`")[3] == ["Either | or, as a | b"]
 
 
+def test_each_unsupported_sentence_of_a_paragraph_is_marked(page: Page) -> None:
+    marked = page.evaluate("""async () => {
+        const { Prose } = await import("/web/markdown.js");
+        const element = document.createElement("div");
+        const prose = new Prose(element);
+        const lines = [..."abcdefgh"].map((one) => `The ${one} is cited by nothing at all.`);
+        prose.finish(lines.join(" "));
+        const end = (n) => lines.slice(0, n).join(" ").length;
+        prose.mark(lines.map((line, n) => ({ start: end(n + 1) - line.length, end: end(n + 1) })));
+        const marked = [...element.querySelectorAll(".unsupported")];
+        return marked.map((one) => one.textContent[4]);
+    }""")
+    assert marked == list("abcdefgh")
+
+
 def test_a_question_outside_the_documents_is_told_calmly(page: Page) -> None:
     ask(page, "What is the capital of Mongolia?")
     banner = page.locator(".outside")
