@@ -69,7 +69,7 @@ const PATHS = {
 };
 
 export function Icon({ name }) {
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d=${PATHS[name] || ""} /></svg>`;
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name] || ""} /></svg>`;
 }
 
 export function IconButton({ icon, label, pressed, ...rest }) {

@@ -3,13 +3,18 @@
 //   for await (const { event, data, id } of events(response.body)) …   // data: text, lines joined
 //
 // Comments (": ping") are left out, as is an event that was cut in its middle. Leaving the loop
-// closes the connection.
+// closes the connection. One that is silent is dead, and ends: the server pings every 15 s.
+const SILENT = 40_000; // ms
+
 export async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const close = () => reader.cancel().catch(() => {});
   let rest = "";
   try {
     for (;;) {
+      const silent = setTimeout(close, SILENT);
       const { done, value } = await reader.read();
+      clearTimeout(silent);
       if (done) return;
       rest += value;
       // a carriage return at the end may be half of a line's end
@@ -22,7 +27,7 @@ export async function* events(body) {
       }
     }
   } finally {
-    reader.cancel().catch(() => {});
+    close();
   }
 }
 

@@ -26,12 +26,6 @@ export function sliceOf(text, start, end) {
   return text.slice(from, to);
 }
 
-function countOf(text) {
-  let pairs = 0;
-  for (const _ of text.matchAll(new RegExp(PAIRS, "g"))) pairs += 1;
-  return text.length - pairs;
-}
-
 // Signs of Markdown that say nothing in a line: of headings and fences; and where a link leads.
 const SIGNS = /^(?:#{1,6} |(?:```|~~~).*$)/gm;
 const LINK = /\[([^[\]\n]{1,300})\]\([^()\s]{1,500}\)/g;

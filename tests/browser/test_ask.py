@@ -9,7 +9,7 @@ import httpx
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from helix.conversations.receipts.verify_answer import verified
-from tests.browser.conftest import ask, choose, screenshots, serious, until
+from tests.browser.conftest import ask, choose, fits, screenshots, serious, until
 
 REFUND = "How long do I have to request a refund?"
 _GATE = re.compile(r"nearest passage is 0\.\d+ away; the gate lets through up to 0\.")
@@ -278,6 +278,24 @@ def test_a_quoted_row_of_a_table_is_a_row_with_its_marker(page: Page) -> None:
     whole = f"| Grade | Rate |\n|---|---:|\n{row}"
     assert page.evaluate(drawn, whole) == [["Grade", "Rate"], cells, ["1"], [], ["24.00"]]
     assert page.evaluate(drawn, "Either | or, as `a | b`")[3] == ["Either | or, as a | b"]
+
+
+def test_a_wide_table_of_an_answer_keeps_its_words_whole(page: Page) -> None:
+    answer = "|" + "measurement|" * 14 + "\n" + "|-" * 14 + "|\n" + "|observation" * 14 + "|"
+    ask(page, REFUND)
+    expect(page.locator(".turn .actions")).to_be_visible()
+    page.evaluate(
+        "(text) => import('/web/markdown.js').then(({ Prose }) =>"
+        " new Prose(document.querySelector('.prose')).finish(text))",
+        answer,
+    )
+    assert fits(page)
+    lines = page.evaluate(
+        "[...document.querySelectorAll('.prose th, .prose td')].map((cell) => {"
+        " const range = document.createRange(); range.selectNodeContents(cell);"
+        " return range.getClientRects().length; })"
+    )
+    assert lines == [1] * 28
 
 
 def test_each_unsupported_sentence_of_a_paragraph_is_marked(page: Page) -> None:

@@ -78,6 +78,22 @@ def test_only_a_question_that_is_put_in_full_says_how_it_was_understood(page: Pa
     expect(page.locator(".understood")).to_have_count(0)
 
 
+def test_what_an_earlier_answer_says_is_told_in_words_of_its_own(page: Page) -> None:
+    said = "It takes 14 days."
+
+    def put(route: Route) -> None:
+        found = route.fetch().json()
+        rests = {"start": 0, "end": len(said), "turns_before": 2, "citations": []}
+        response = found["path"][-1]["response"]
+        response["answer"], response["turn"] = said, {"from_history": [rests]}
+        route.fulfill(json=found)
+
+    answered(page)
+    page.route("**/v1/conversations/*", put)
+    page.reload()
+    expect(page.locator(".from-history li")).to_have_text(f"“{said}” 2 answers ago")
+
+
 def test_what_was_read_is_told_apart_by_its_first_words(page: Page) -> None:
     answered(page)
     page.get_by_text("Why this answer").click()
@@ -133,6 +149,21 @@ def test_a_broken_connection_is_taken_up_where_it_was(page: Page) -> None:
     expect(page.locator(".prose")).to_contain_text("accepted within 30 days of purchase")
     expect(page.get_by_role("alert")).to_have_count(0)
     assert sent == ["4"]
+
+
+def test_a_connection_that_is_silent_is_taken_up_too(page: Page) -> None:
+    ended = page.evaluate("""async () => {
+        const { events } = await import("/web/sse.js");
+        const waits = [];
+        const after = window.setTimeout;
+        window.setTimeout = (then, wait) => after(then, waits.push(wait) && 10);
+        const ended = events(new Response(new ReadableStream()).body).next();
+        const late = new Promise((resolve) => after(() => resolve({}), 5000));
+        const { done } = await Promise.race([ended, late]);
+        window.setTimeout = after;
+        return [done, ...waits];
+    }""")
+    assert ended == [True, 40_000], "the server pings every 15 s"
 
 
 def test_an_interrupted_answer_says_so_and_is_asked_again(

@@ -18,8 +18,7 @@ export function Understood({ turn }) {
 export function FromHistory({ turn }) {
   if (!turn.fromHistory.length) return null;
   return html`<div class="from-history"><p><${Icon} name="retry" /><span>From an earlier answer, not from the sources found now:</span></p>
-    <ul>${turn.fromHistory.map((one) => html`<li key=${one.start}>“${shortened(sliceOf(turn.text, one.start, one.end), 160)}”
-      <span class="hint">${backOf(one.turns_before)}${citedBy(one)}</span></li>`)}</ul></div>`;
+    <ul>${turn.fromHistory.map((one) => html`<li key=${one.start}>“${shortened(sliceOf(turn.text, one.start, one.end), 160)}” <span class="hint">${backOf(one.turns_before)}${citedBy(one)}</span></li>`)}</ul></div>`;
 }
 
 const backOf = (turns) => (turns === 1 ? "in the answer before" : `${turns} answers ago`);
