@@ -73,8 +73,7 @@ export function Icon({ name }) {
 }
 
 export function IconButton({ icon, label, pressed, ...rest }) {
-  const state = pressed === undefined ? {} : { "aria-pressed": String(pressed) };
-  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} ...${state} ...${rest}><${Icon} name=${icon} /></button>`;
+  return html`<button type="button" class="icon-button" aria-label=${label} title=${label} aria-pressed=${pressed} ...${rest}><${Icon} name=${icon} /></button>`;
 }
 
 export function FileButton({ icon, label, field, onPick, ...limits }) {

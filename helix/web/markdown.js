@@ -383,7 +383,7 @@ export function wrap(block, text, start, end, className, tag = "span") {
   let cursor = block.start;
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (node.parentElement.closest(".flag-outer")) continue; // the page's words, none of the text
+    if (node.parentElement.closest(".flag-outer")) continue; // no part of the text
     const found = covered(node.data, text, cursor, block.end, start, end);
     cursor = found.cursor;
     if (found.from < found.to && node.data.slice(found.from, found.to).trim()) {

@@ -23,6 +23,7 @@ FRONT = 2  # pages before the one that "1" is printed on
 TABLE_PAGE = 12
 QUOTE = "The windmill of Ostend ground 4,180 tonnes of barley in the year 2019."
 QUOTE_PAGE = 40
+MARKED = "rgba(255, 214, 64, 0.45)"
 _ROWS = (("Barley", "4,180", "3,950"), ("Spelt", "1,220", "1,175"), ("Rye", "860", "915"))
 
 
@@ -146,6 +147,9 @@ def test_a_citation_opens_the_printed_page_at_its_box(page: Page, shelf: str) ->
         return (box.y - whole.y) / whole.height; }"""
     )
     assert 120 < share * HEIGHT < 140
+    page.emulate_media(forced_colors="active")
+    expect(sheet.locator(".box.quote").first).to_have_css("background-color", MARKED)
+    page.emulate_media(forced_colors="none")
     page.screenshot(path=screenshots() / "reader.png")
     assert serious(page) == []
 
