@@ -29,13 +29,16 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const images = useDraftImages(conversation);
   const sending = useRef(false);
   const box = useRef(null);
-  useLayoutEffect(() => {
+  const grow = () => {
     box.current.style.blockSize = "auto";
     box.current.style.blockSize = `${Math.min(box.current.scrollHeight, 220)}px`;
-  }, [text]);
+  };
+  useLayoutEffect(grow, [text]);
   useEffect(() => {
+    addEventListener("resize", grow);
     // a phone's keyboard would cover half of the page
     if (matchMedia("(min-width: 48rem)").matches) box.current.focus({ preventScroll: true });
+    return () => removeEventListener("resize", grow);
   }, []);
   const put = (files) => {
     const pictures = files.filter(isImage);

@@ -19,5 +19,5 @@ export function Mode() {
   const writes = models?.some((one) => !one.quotes_only);
   const offered = Object.entries(MODES).filter(([name]) => name !== "write" || writes);
   return html`<div class="switch" role="group" aria-label="How to answer">${offered.map(([name, [label, title]]) => html`<button type="button" key=${name} title=${title}
-    aria-pressed=${String(name === (mode || usual))} onClick=${() => chooseMode(name)}>${label}</button>`)}</div>`;
+    aria-pressed=${name === (mode || usual)} onClick=${() => chooseMode(name)}>${label}</button>`)}</div>`;
 }

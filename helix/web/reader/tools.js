@@ -28,8 +28,8 @@ export function Tools({ document, place, span, alone, view, zoom, page, pages, a
   </div>
   ${act.choose && html`<div class="source-tools last" role="group" aria-label="View">
     <div class="switch" role="group" aria-label="Show as">
-      <button type="button" aria-pressed=${String(view === "page")} aria-keyshortcuts="v" onClick=${() => act.choose("page")}>Page</button>
-      <button type="button" aria-pressed=${String(view === "text")} aria-keyshortcuts="v" onClick=${() => act.choose("text")}>Text</button></div>
+      <button type="button" aria-pressed=${view === "page"} aria-keyshortcuts="v" onClick=${() => act.choose("page")}>Page</button>
+      <button type="button" aria-pressed=${view === "text"} aria-keyshortcuts="v" onClick=${() => act.choose("text")}>Text</button></div>
     <${Jump} page=${page} pages=${pages} onGo=${act.goTo} />
     ${sized}
   </div>`}`;

@@ -44,7 +44,7 @@ export function Menu({ label, about, current, items }) {
     item.run?.();
   };
   return html`<div class="menu" ref=${element}>
-    <button type="button" ref=${button} class="menu-button" aria-haspopup="menu" aria-expanded=${String(open)} aria-current=${current ? "page" : undefined}
+    <button type="button" ref=${button} class="menu-button" aria-haspopup="menu" aria-expanded=${open} aria-current=${current ? "page" : undefined}
       aria-label=${about && `${about}: ${label}`} onClick=${() => setAt(open ? -1 : first)} onKeyDown=${onButtonKey}><span>${label}</span><${Icon} name="below" /></button>
     ${open && html`<div class="menu-items" role="menu" aria-label=${about ?? label} onKeyDown=${onMenuKey}>
       ${items.map((item, n) => (item ? html`<${Item} key=${n} item=${item} onChoose=${choose} /> ` : html`<hr key=${n} role="separator" />`))}

@@ -49,7 +49,7 @@ function Finder({ onClose }) {
   };
   return html`<div class="palette">
     <label class="unseen" for="palette">Words of a document, a title or a command</label>
-    <input id="palette" type="text" role="combobox" aria-expanded=${String(options.length > 0)} aria-controls="palette-options" aria-autocomplete="list"
+    <input id="palette" type="text" role="combobox" aria-expanded=${options.length > 0} aria-controls="palette-options" aria-autocomplete="list"
       aria-activedescendant=${options.length ? `palette-${chosen}` : undefined} placeholder="Search documents, titles and commands" autocomplete="off" spellcheck=${false} data-focus
       value=${typed} onInput=${(event) => { setTyped(event.target.value); setAt(0); }} onKeyDown=${onKeyDown} />
     <ul id="palette-options" role="listbox" aria-label="Results" ref=${list}>${options.map((option, n) => html`<${Option}
@@ -59,7 +59,7 @@ function Finder({ onClose }) {
 }
 
 function Option({ option, n, chosen, onPoint, onTake }) {
-  return html`<li id=${`palette-${n}`} role="option" aria-selected=${String(chosen)} onPointerMove=${onPoint} onClick=${onTake}>
+  return html`<li id=${`palette-${n}`} role="option" aria-selected=${chosen} onPointerMove=${onPoint} onClick=${onTake}>
     <${Icon} name=${option.icon || "after"} /><span class="palette-name">${option.passage ? html`<${Passage} found=${option.passage} />` : html`<${Name} text=${option.name} at=${option.at} />`}</span>
     ${option.keys ? html`<span class="palette-keys"><${Keys} keys=${option.keys} /></span>` : option.kind && html`<span class="hint">${option.kind}</span>`}</li>`;
 }

@@ -56,7 +56,7 @@ function Days({ days }) {
   return html`<section aria-labelledby="days"><h2 id="days">The last ${days.length} days</h2>
     <div class="heat" ref=${grid} role="group" aria-labelledby="days" onKeyDown=${onKeyDown}>${WEEK.map((name, n) => html`<span class="hint" key=${n} aria-hidden="true">${name}</span>`)}
       ${Array.from({ length: first }, (_, n) => html`<span key=${`before${n}`}></span>`)}
-      ${days.map(({ date, minutes, level }, n) => html`<button type="button" key=${date} class=${`day level-${level}`} tabindex=${n === days.length - 1 || chosen === date ? 0 : -1} aria-pressed=${String(chosen === date)}
+      ${days.map(({ date, minutes, level }, n) => html`<button type="button" key=${date} class=${`day level-${level}`} tabindex=${n === days.length - 1 || chosen === date ? 0 : -1} aria-pressed=${chosen === date}
         title=${`${dated(date)}: ${lasted(minutes)}`} aria-label=${`${dated(date)}: ${lasted(minutes)}`} onClick=${() => setChosen(date)}></button>`)}</div>
     <p class="hint legend">${LEVELS.map((label, level) => html`<span key=${level}><i class=${`day level-${level}`}></i>${label}</span>`)}</p>
     ${chosen && html`<${Day} key=${chosen} date=${chosen} />`}</section>`;
