@@ -12,8 +12,7 @@ from typing import Any
 from helix.agent.gate import gate_of
 from helix.agent.gathering import SEARCH, BoundReached, Bounds, Gathering
 from helix.agent.ledger import Ledger
-from helix.agent.plan_driver import follow_plan
-from helix.agent.replay_planner import ReplayPlanner
+from helix.agent.plan_driver import ReplayPlanner, follow_plan
 from helix.agent.tool import AnyTool, ToolContext
 from helix.agent.tools import TOOLS
 from helix.answering.gatherer import Event

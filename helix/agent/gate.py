@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+from pgvector import Vector
+
 from helix.agent.gathering import Gathering
+from helix.agent.tool import ToolContext
+from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
 from helix.domain.retrieval import Reason
-from helix.retrieval.distances import nearest_distance
+from helix.retrieval.searches import question_vector
+from helix.storage.statements import chunks as sql
 
 Gated = tuple[GateDecision, Reason | None]
 
@@ -29,9 +37,7 @@ async def gate_of(gathering: Gathering) -> Gated:
     }  # fmt: skip
     context = gathering.context
     if unmeasured:
-        best = await nearest_distance(
-            context.retriever, context.question, sorted(unmeasured), context.scope
-        )
+        best = await _nearest(context, sorted(unmeasured))
         ceiling = context.retriever.space.max_distance
         measured = GateDecision(best is not None and best <= ceiling, best)
         if measured.passed:
@@ -54,3 +60,13 @@ async def _reason(gathering: Gathering, decision: GateDecision) -> Reason:
     if not await store.has_chunks():
         return "no_documents"
     return "filtered_empty" if context.scope.narrowed else "below_gate"
+
+
+async def _nearest(context: ToolContext, chunk_ids: list[int]) -> float | None:
+    """The least cosine distance, 0 to 2, of the question from chunks; None where none is known."""
+    vector = await question_vector(context.retriever.space.embedder, FollowUp(context.question))
+    values = {"vector": Vector(np.asarray(vector, np.float32)), "ids": chunk_ids}
+    store = context.retriever.store.within(context.scope)
+    rows = await store.fetch(sql.NEAREST, {**values, "tenant": context.scope.tenant})
+    distance: float | None = rows[0]["distance"]
+    return None if distance is None or math.isnan(distance) else distance

@@ -97,10 +97,6 @@ class Ledger:
         self._numbers = {entry.hit.chunk_id: entry.number for entry in self.entries}
         return numbers
 
-    def number_of(self, chunk_id: int) -> int | None:
-        """The number of a chunk; None for a chunk that is not in the ledger."""
-        return self._numbers.get(chunk_id)
-
     def entry(self, number: int) -> Entry | None:
         """The entry of a number; None for a number that the ledger has not given."""
         return self.entries[number - 1] if 1 <= number <= len(self.entries) else None

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from functools import partial
 
 from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 
-from helix.agent.factory import build_agent
+from helix.agent.agent import Agent, Drive
+from helix.agent.gathering import Bounds, Gathering
+from helix.agent.offline.planner import OfflinePlanner
+from helix.agent.plan_driver import follow_plan
+from helix.agent.tools import all_tools
 from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.form import FormChoice
@@ -100,3 +105,24 @@ def _understanding(
     if rewriter:
         closed_by(stack, rewriter)
     return Understanding(rewriter)
+
+
+def build_agent(
+    settings: Settings, llm: LanguageModel, retriever: GatedRetriever, library: Library
+) -> Agent:
+    """The agent over ``retriever``, within the bounds of ``settings``."""
+    bounds = Bounds(settings.agent_steps, settings.agent_seconds, settings.agent_tokens)
+    return Agent(_drive_of(llm), retriever, library, settings, bounds, all_tools())
+
+
+def _drive_of(llm: LanguageModel) -> Drive:
+    if not llm.model.metadata.is_function_calling_model:
+        return partial(follow_plan, planner=OfflinePlanner())
+
+    async def choose(gathering: Gathering) -> None:
+        # here, because LlamaIndex's agents take 0.3 s to load
+        from helix.agent.model_driver import drive_by_model
+
+        await drive_by_model(llm, gathering)
+
+    return choose
