@@ -22,8 +22,7 @@ from helix.providers.base import Embedder
 from helix.providers.offline.embedding import OfflineEmbedding
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
-from helix.storage.dense_search import dense_search
-from helix.storage.hybrid_search import hybrid_search
+from helix.storage.searches import dense_search, hybrid_search
 from helix.storage.statements.dense_search import dense_statement
 from helix.storage.statements.hybrid_search import hybrid_statement
 from helix.store import ChunkStore

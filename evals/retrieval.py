@@ -46,7 +46,7 @@ from helix.store import ChunkStore
 WEIGHTS = (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 DEPTH = 50
 _BY_SCORE = 100
-"""The number of BM25's results that are fused with the 50 nearest (helix.storage.hybrid_search)."""
+"""The number of BM25's results that are fused with the 50 nearest (helix.storage.searches)."""
 
 Floats = NDArray[np.float32]
 

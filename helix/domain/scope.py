@@ -140,7 +140,7 @@ class Scope:
         return WHOLE if whole else Reach(self.spaces, as_of=self.as_of)
 
     def filters(self) -> dict[str, Any]:
-        """The bound values of what narrows a search (helix/storage/search_scope.py)."""
+        """The bound values of what narrows a search (helix/storage/searches.py)."""
         values = dict(self._fields())
         if self.spaces is not None:
             values[READING] = sorted(self.spaces)  # they are looked up by their order

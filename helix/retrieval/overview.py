@@ -13,7 +13,7 @@ from helix.domain.scope import Scope
 from helix.domain.source_place import SourcePlace
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.storage.overview import documents_by_name, section_leads
-from helix.storage.search_scope import hit_of
+from helix.storage.searches import hit_of
 
 _MOST_SECTIONS = 12
 _MOST_TITLES = 20

@@ -28,14 +28,13 @@ from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import ReadingConnection
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
-from helix.storage.pool_callbacks import given_back, go_on_connecting
 from helix.storage.replicas import Identity, Replicas
 from helix.storage.statements import moments, replicas
 from helix.storage.statements import sessions as sql
 from helix.storage.statements.upkeep import ANSWERS
 from helix.storage.transaction_settings import planned, settings_of
 from helix.storage.write_pool import Connected as Connected
-from helix.storage.write_pool import WritePool
+from helix.storage.write_pool import WritePool, given_back, go_on_connecting
 
 AsyncConnected = AsyncConnection[TupleRow]
 ReadingPool = AsyncConnectionPool[ReadingConnection]

@@ -16,7 +16,6 @@ from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import BadRequest, EmbedderMismatch
 from helix.storage import indexes as index
 from helix.storage.connections import Connected, Connections, Row
-from helix.storage.dense_search import dense_search
 from helix.storage.document_deletes import delete_document, delete_everything
 from helix.storage.document_writes import (
     Settled,
@@ -29,11 +28,12 @@ from helix.storage.document_writes import (
     write_document,
 )
 from helix.storage.garbage_collection import no_full_collection
-from helix.storage.hybrid_search import hybrid_search
 from helix.storage.packed_terms import NO_TERMS, PackedTerms
-from helix.storage.search_scope import (
+from helix.storage.searches import (
     Search,
     Vector1536,
+    dense_search,
+    hybrid_search,
     place_of,
 )
 from helix.storage.statements import chunks, embedding_space, moments

@@ -13,7 +13,7 @@ from helix.language.navigation import is_navigation
 from helix.language.terms import question_words
 from helix.library.access import Library, compose
 from helix.storage.packed_terms import SLOTS, key_of, slot_of
-from helix.storage.search_scope import hit_of
+from helix.storage.searches import hit_of
 from helix.storage.statements import study_passages as sql
 from helix.storage.statements.scopes import scope_condition
 

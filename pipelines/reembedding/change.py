@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
 from helix.storage.connections import unavailable
-from helix.storage.pool_callbacks import given_back
+from helix.storage.write_pool import given_back
 from pipelines.reembedding import column
 from pipelines.reembedding.backfill import Filling, Pool
 from pipelines.reembedding.row_rewrite import settle

@@ -20,7 +20,7 @@ from evals.redteam_probes.target import KEY, Failed, Probe, Target, open_target
 from helix.agent.tool import ToolContext
 from helix.agent.tools import search_library
 from helix.domain.scope import Scope
-from helix.storage import dense_search, hybrid_search
+from helix.storage import searches
 from helix.storage.statements import attachments
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -77,8 +77,8 @@ def _without_tenant(sql_of: Callable[..., str]) -> Callable[..., str]:
 async def test_a_dropped_tenant_predicate_is_caught_though_the_policies_hold(
     target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name in ((dense_search, "dense_statement"), (hybrid_search, "hybrid_statement")):
-        monkeypatch.setattr(module, name, _without_tenant(getattr(module, name)))
+    for name in ("dense_statement", "hybrid_statement"):
+        monkeypatch.setattr(searches, name, _without_tenant(getattr(searches, name)))
     probes = some("by question", "predicates alone, dense", "predicates alone, hybrid")
     results = await run_probes(target, probes)
     assert [one.problem for one in results] == ["", *["the search itself finds it"] * 2]

@@ -18,7 +18,7 @@ from psycopg import sql
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.storage import indexes as index
-from helix.storage.dense_search import FEWER
+from helix.storage.searches import FEWER
 from helix.store import ChunkStore
 from tests.support.fake_embedder import IDENTITY, opened, record, rows, write
 from tests.support.foreign_nodes import foreign_node

@@ -11,7 +11,7 @@ from pgvector.psycopg import register_vector
 
 from helix.domain.scope import DEFAULT_TENANT, Scope
 from helix.domain.search_space import DEFAULT_FUSION
-from helix.storage.hybrid_search import hybrid_search
+from helix.storage.searches import hybrid_search
 from helix.storage.statements.hits import STORED_PLACES
 from tests.support.fake_embedder import opened, record, rows, write
 from tests.support.wire.gemini import word_vector

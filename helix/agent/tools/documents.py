@@ -10,7 +10,7 @@ from helix.agent.tool import ToolContext, ToolFailure
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.storage.document_parts import Statement, document_of, passages_at
-from helix.storage.search_scope import hit_of
+from helix.storage.searches import hit_of
 
 Row = dict[str, Any]
 
