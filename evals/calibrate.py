@@ -38,8 +38,7 @@ from helix.evidence.vectors import IDENTITY as OFFLINE
 from helix.providers.factories import build_embedder
 from helix.providers.offline import MAX_DISTANCE
 from helix.retrieval.calibration.fits import corpus_size, record_fit
-from helix.retrieval.stores import open_store
-from helix.retrieval.vector_space import fusion_of, gate_ceiling
+from helix.retrieval.vector_space import fusion_of, gate_ceiling, open_store
 from helix.settings import load_settings
 from helix.store import ChunkStore
 

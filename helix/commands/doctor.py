@@ -137,8 +137,7 @@ async def _opened_embedder(
     """The gate, the embedder and, of a sound database, whether the stored vectors are its own."""
     # they load LlamaIndex, which takes a second
     from helix.providers.factories import build_embedder, build_next_embedder
-    from helix.retrieval.stores import open_store
-    from helix.retrieval.vector_space import gate_ceiling
+    from helix.retrieval.vector_space import gate_ceiling, open_store
     from helix.storage.tenant_store import TenantStore
 
     try:

@@ -17,8 +17,7 @@ from helix.library.prompt_versions import PromptBook
 from helix.library.run_counts import RunCounts
 from helix.library.worker_processes import WorkerProcesses
 from helix.providers.base import Embedder, LanguageModel
-from helix.retrieval.stores import fill_terms, open_store
-from helix.retrieval.vector_space import spaces
+from helix.retrieval.vector_space import fill_terms, open_store, spaces
 from helix.sandbox.rendering.images import PageImages
 from helix.services.answer_pipeline import open_answering
 from helix.services.exit_stack import closed_by

@@ -13,7 +13,7 @@ from helix.library.privacy.contacts import counting
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder, build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
-from helix.retrieval.stores import open_store
+from helix.retrieval.vector_space import open_store
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.embedding import Coalescer, requests_of

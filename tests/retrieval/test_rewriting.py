@@ -21,7 +21,7 @@ from helix.providers.offline import offline_llm
 from helix.providers.offline.answerer import OfflineLLM
 from helix.providers.retries import RetryPolicy
 from helix.retrieval.rewriting import ModelRewriter, build_rewriter
-from helix.retrieval.rewriting.reply import LONGEST, search_terms
+from helix.retrieval.rewriting.model import LONGEST, search_terms
 from helix.settings import load_settings
 from helix.settings.prompts import prompt
 from tests.support.wire.gemini import GeminiWire

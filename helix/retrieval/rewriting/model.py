@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import unicodedata
 from collections import OrderedDict
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -16,8 +18,8 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import QUESTION_PREFIX
+from helix.language.terms import terms
 from helix.providers.base import LanguageModel
-from helix.retrieval.rewriting.reply import LONGEST, search_terms
 from helix.settings.prompts import active_prompts
 
 TIMEOUT = 2.0
@@ -25,6 +27,8 @@ TIMEOUT = 2.0
 CACHE_SIZE = 1024
 """Questions whose terms are remembered by default."""
 
+LONGEST = 300
+"""Characters of search terms at most."""
 _ENOUGH = 2 * LONGEST
 """Characters of a reply after which it is not read on: markup may take some of them."""
 
@@ -32,6 +36,20 @@ _Key = tuple[str, str, str]
 """The model's identity, what it is told, and the question."""
 
 _logger = logging.getLogger(__name__)
+_MARKUP = re.compile(r"[\"“”„‟«»`]|\*\*|__+|\[\d{1,4}\]")
+_LIST_MARKER = re.compile(r"(?<!\s)\s*(?:[-*+•>]|#{1,6}|\d{1,2}[.)])\s+")
+_LABEL = re.compile(
+    r"(?<!\s)\s*(?:search|query|queries|keywords?)(?: \w{1,12})?\s*+:\s*", re.IGNORECASE
+)
+_REFUSING = re.compile(
+    r"(?:(?:i'm|i am|we're|we are) )?(?:(?:so|very) )?sorry\b"
+    r"|i(?: can't| cannot| can not| won't| will not| don't have| do not have| must decline)\b"
+    r"|(?:i'm|i am) (?:unable|not able|not allowed|an? (?:ai|language))\b"
+    r"|as an? (?:ai|artificial|large|language)\b"
+    r"|unfortunately\b",
+    re.IGNORECASE,
+)
+_ENDS = " \t'‘’‚‛,;:"
 
 
 @dataclass
@@ -148,3 +166,34 @@ def _stop(task: asyncio.Task[str | None]) -> None:
     """Cancel once: a second time would interrupt the closing of the stream."""
     if not task.cancelling():
         task.cancel()
+
+
+def search_terms(reply: str, question: str) -> str | None:
+    """The words of ``reply`` on one line of 1 to 300 characters without markup.
+
+    None where they would find nothing new: no words, a refusal in English, or the question's own
+    terms (function words and endings aside).
+    """
+    line = _one_line(reply)
+    if _REFUSING.match(line.replace("’", "'")):
+        return None
+    line = _cut(line)
+    found = set(terms(line))
+    return line if found and found != set(terms(question)) else None
+
+
+def _one_line(reply: str) -> str:
+    """The reply's words; control, format and unassigned characters count as spaces."""
+    lines = []
+    for line in reply.splitlines():
+        visible = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in line)
+        lines.append(_LABEL.sub("", _LIST_MARKER.sub("", visible, 1), 1))
+    return " ".join(_MARKUP.sub(" ", " ".join(lines)).split()).strip(_ENDS)
+
+
+def _cut(line: str) -> str:
+    """At most 300 characters, whole words where there are spaces."""
+    if len(line) <= LONGEST:
+        return line
+    end = line.rfind(" ", 1, LONGEST + 1)
+    return line[: end if end > 0 else LONGEST].strip(_ENDS)
