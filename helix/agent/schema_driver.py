@@ -17,8 +17,7 @@ from helix.agent.gathering import Gathering
 from helix.agent.rendering import tokens_of
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
-from helix.providers.base import LanguageModel, usage_of
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, model_failures, usage_of
 from helix.settings.prompts import prompt
 
 DONE = "done"

@@ -9,8 +9,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.errors import UpstreamError
-from helix.providers.base import LanguageModel
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, model_failures
 
 _LONGEST = 20_000  # characters of a reply
 

@@ -34,8 +34,7 @@ from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError
 from helix.overload.long_work import off_loop_if_long
-from helix.providers.base import LanguageModel, Usage, usage_of
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, Usage, model_failures, usage_of
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview
 from helix.settings.prompts import Prompts, active_prompts

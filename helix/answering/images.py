@@ -9,8 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRol
 
 from helix.domain.memory import IMAGE_HISTORY_RULES
 from helix.errors import HelixError, UpstreamError
-from helix.providers.base import LanguageModel
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, model_failures
 from helix.settings.prompts import prompt
 
 _HEIC_BRANDS = frozenset((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"))

@@ -19,8 +19,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.answering.answer import Answer
 from helix.domain.prompt import user_turn
 from helix.errors import UpstreamError
-from helix.providers.base import LanguageModel
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, model_failures
 from helix.settings.prompts import prompt
 
 LONGEST = 100_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +15,9 @@ from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.lifetime import Lifetime as Lifetime
 from helix.domain.usage import Usage as Usage
 from helix.domain.usage import usage_of as usage_of
-from helix.errors import UpstreamError
+from helix.errors import HelixError, UpstreamError
 
+_logger = logging.getLogger(__name__)
 ENCODER_DENSE_WEIGHT = 0.65
 """``Embedder.dense_weight`` of sentence encoders: measured with MiniLM (evals/RETRIEVAL.md), and a
 guess for the others, whose vectors were not at hand: Gemini, OpenAI and what Ollama serves."""
@@ -105,3 +108,30 @@ class LanguageModel:
 
 class MalformedCall(UpstreamError):
     """The model called a tool in a way that its own service could not read."""
+
+
+@contextmanager
+def model_failures(llm: LanguageModel) -> Iterator[None]:
+    """Around a call of ``llm``: log the type of what it raises, and raise UpstreamError."""
+    try:
+        yield
+    except HelixError:
+        raise
+    except Exception as error:
+        _logger.warning("model %s failed: %s", llm.identity, type(error).__name__)
+        raise _failed("the model's service", error) from error
+
+
+@contextmanager
+def embedding_failures() -> Iterator[None]:
+    """Around a call of an embedder: raise UpstreamError for what it raises."""
+    try:
+        yield
+    except HelixError:
+        raise
+    except Exception as error:
+        raise _failed("the embedding service", error) from error
+
+
+def _failed(service: str, error: Exception) -> UpstreamError:
+    return UpstreamError(f"{service} failed ({type(error).__name__}); try again")

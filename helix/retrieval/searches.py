@@ -16,8 +16,7 @@ from helix.domain.retrieval import Trace
 from helix.domain.scope import Scope
 from helix.domain.search_space import LISTED, RRF_K
 from helix.errors import HelixError
-from helix.providers.base import Embedder
-from helix.providers.failures import embedding_failures
+from helix.providers.base import Embedder, embedding_failures
 from helix.retrieval.evidence import ATTACHED, found_answer
 from helix.retrieval.named_documents import Named, preferring, scope_of
 from helix.retrieval.vector_space import Space

@@ -11,13 +11,12 @@ from datetime import UTC, date, datetime
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
-from helix.providers.gemini.embedding import GeminiEmbedding
+from helix.providers.gemini.embedding import GeminiEmbedding, gemini_title
 from helix.providers.gemini.errors import Target
 from helix.providers.gemini.families import cost_usd, embedding_family_of, family_of
 from helix.providers.gemini.http import connect
 from helix.providers.gemini.llm import BRIEF, GeminiLLM
 from helix.providers.gemini.models_list import best_model, listed_models
-from helix.providers.gemini.titles import gemini_title
 from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy
 from helix.providers.schemas import gemini_schema
 from helix.settings import Settings

@@ -22,6 +22,14 @@ MAX_BATCH = 100
 _QUERY = "RETRIEVAL_QUERY"
 
 
+def gemini_title(model: str) -> str:
+    """``gemini-3.5-flash-lite`` as ``Gemini 3.5 Flash-Lite``; another kind of id as it stands."""
+    words = model.removeprefix("models/").split("-")
+    if words[0] != "gemini":
+        return model
+    return " ".join(word.capitalize() for word in words if word).replace(" Lite", "-Lite")
+
+
 class GeminiEmbedding(GoogleGenAIEmbedding):
     """Embeds texts and questions by their task: RETRIEVAL_DOCUMENT or RETRIEVAL_QUERY.
 

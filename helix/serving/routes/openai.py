@@ -12,8 +12,7 @@ from fastapi.responses import Response
 from helix.domain.context import count_tokens
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.overload.entry import asker, place_for
-from helix.providers.base import Embedder
-from helix.providers.failures import embedding_failures
+from helix.providers.base import Embedder, embedding_failures
 from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.openai_answers import CHAT, RESPONSES, respond

@@ -17,8 +17,7 @@ from llama_index.core.base.llms.types import ChatMessage, DocumentBlock, Message
 
 from helix.errors import HelixError, SettingsError, UpstreamError
 from helix.library.errors import TooLarge
-from helix.providers.base import LanguageModel
-from helix.providers.failures import model_failures
+from helix.providers.base import LanguageModel, model_failures
 from helix.settings import Settings
 from helix.settings.prompts import prompt
 from helix.study.voice.sounds import Sound
