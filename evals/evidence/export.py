@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.dense import quantize
+from helix.evidence.transformer import quantize
 from helix.evidence.words import Floats
 
 _ATTENTION = ("query", "key", "value")

@@ -10,20 +10,49 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from helix.evidence.dense import Dense, quantize
 from helix.evidence.words import Floats
 
+_LARGEST = 127  # -128 is left out: both signs reach as far
+
+Integers = NDArray[np.int8]
 HEADS = 12
 _UNKNOWN = "[UNK]"
 _BLOCK = 96  # tokens of a feed-forward net at once: its numbers stay in the processor's cache
-_TINY = 1e-12  # under the roots of the normalisations, as BERT has it
+_TINY = 1e-12  # under the roots of normalisations, as BERT has it, and the scale of zeros
 
 Ids = Sequence[int]
 Arrays = Mapping[str, NDArray[Any]]
+
+
+class Dense:
+    """A layer ``rows @ weights + bias``; any number of threads may use it."""
+
+    def __init__(self, weights: Integers, scales: Floats, bias: Floats) -> None:
+        """``weights`` of shape (inputs, outputs), times ``scales`` (outputs,)."""
+        self._weights = numkong.dots_pack(np.ascontiguousarray(weights.T))
+        self._scales, self._bias = scales / np.float32(_LARGEST), bias
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The outputs of ``rows``: shape (..., inputs) to (..., outputs)."""
+        flat = rows.reshape(-1, rows.shape[-1])
+        largest = np.maximum(flat.max(axis=1), -flat.min(axis=1))[:, None] + np.float32(_TINY)
+        integers = np.rint(flat * (_LARGEST / largest)).astype(np.int8)
+        made = np.asarray(numkong.dots_packed(integers, self._weights)).astype(np.float32)
+        made *= largest
+        made *= self._scales
+        made += self._bias
+        return made.reshape(*rows.shape[:-1], -1)
+
+
+def quantize(weights: Floats) -> tuple[Integers, Floats]:
+    """Weights of shape (inputs, outputs) as integers, and the scale of each output (outputs,)."""
+    scales = np.maximum(np.abs(weights).max(axis=0), _TINY) / np.float32(_LARGEST)
+    return np.rint(weights / scales).astype(np.int8), scales.astype(np.float32)
 
 
 class Pair(NamedTuple):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from helix.evidence.dense import Dense, quantize
+from helix.evidence.transformer import Dense, quantize
 from helix.evidence.words import Floats
 
 INPUTS, OUTPUTS = 1536, 384
