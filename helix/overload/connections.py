@@ -3,7 +3,7 @@
 uvicorn with httptools keeps an unfinished header of any length for any time, and a connection that
 says nothing. Here a request's head has a size and a time, a body and a reader of an answer must
 get on, and past a number of connections the one that has waited longest without a request goes. A
-question for which there is no place is refused at once (early_refusal.py).
+question for which there is no place is refused at once (entry.py).
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from helix.overload.early_refusal import EarlyRefusal, Ticket
-from helix.overload.entry import Overload
+from helix.overload.entry import EarlyRefusal, Overload, Ticket
 
 HEAD_BYTES = 64 * 1024
 """Of a request's line and headers, of its trailers, and of what frames a chunk."""

@@ -11,14 +11,13 @@ from starlette.responses import JSONResponse
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.usage import stored_count
 from helix.overload.admission import Admission, Overloaded
-from helix.overload.early_refusal import EarlyRefusal, Headers
-from helix.overload.entry import Overload
+from helix.overload.entry import EarlyRefusal, Headers, Overload
 from helix.overload.limits import COUNTED, Limits, Who
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.health_watch import HealthWatch
 from helix.serving.middleware import request_id_of
-from helix.serving.network.security_headers import HEADERS
+from helix.serving.network.origins import HEADERS
 from helix.serving.openid import OpenIdProvider
 from helix.serving.sign_in_guard import SignInGuard
 from helix.settings import Settings

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from helix.overload import early_refusal as module
+from helix.overload import entry as module
 from helix.overload.admission import Admission, Overloaded, Place
-from helix.overload.early_refusal import EarlyRefusal, Ticket
+from helix.overload.entry import EarlyRefusal, Ticket
 from tests.support.live_server import live
 
 ASK = (b"GET", b"/ask?q=what")
@@ -148,11 +148,11 @@ async def test_none_begins_while_others_are_refused_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.overload.early_refusal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("helix.overload.entry.time.monotonic", lambda: now[0])
     early, loop = _refusing(most=1, waiting=0), asyncio.get_running_loop()
     later = list[tuple[float, Callable[[], None]]]()
     monkeypatch.setattr(
-        "helix.overload.early_refusal.asyncio.get_running_loop",
+        "helix.overload.entry.asyncio.get_running_loop",
         lambda: Later(loop.call_soon, later),
     )
 
@@ -184,7 +184,7 @@ async def test_none_begins_while_many_connect_unless_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, begun = [100.0], list[int]()
-    monkeypatch.setattr("helix.overload.early_refusal.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("helix.overload.entry.time.monotonic", lambda: now[0])
     early = _refusing(most=3)
 
     async def turn(connections: int) -> None:
