@@ -6,19 +6,33 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from helix.conversations.maintenance import forget_removed, maintain_conversations
 from helix.conversations.pasted_text import old_spaces
 from helix.conversations.receipts.erasure import erase_space
-from helix.conversations.receipts.receipt_store import delete_expired, forget_deleted_documents
+from helix.conversations.receipts.receipt_store import (
+    delete_expired,
+    delete_old_feedback,
+    forget_deleted_documents,
+)
 from helix.errors import HelixError
 from helix.language.text_cache import forget_texts
+from helix.library.audit import delete_old_events
 from helix.library.background import in_background
+from helix.library.people.browser_sessions import delete_old_sessions
 from helix.library.privacy.contacts import counting
+from helix.library.runs import delete_ended_runs
+from helix.library.usage import delete_old_counts
+from helix.library.usage_days import delete_old_usage
 from helix.services import Services
-from helix.serving.retention import drop_old
+from helix.serving.mcp_endpoint import McpEndpoint
+from helix.serving.request_state import request_state
 from helix.serving.suggested_questions import suggest
+from helix.settings import Settings
 from helix.storage.file_moves import delete_loose_objects, move_next_file
+from helix.storage.garbage_collection import settle
+from helix.storage.statements.moments import DROP_OLD
 from helix.storage.statements.removals import ANY_NEW
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.logs import where
@@ -133,3 +147,40 @@ def tidy(store: TenantStore, days: int) -> None:
         _logger.info(
             "receipts: %d dropped; answers without a deleted document: %d", dropped, forgotten
         )
+
+
+@asynccontextmanager
+async def serving(services: Services) -> AsyncIterator[dict[str, Any]]:
+    """The state of requests, while the server's background work goes on."""
+    settle()
+    state = request_state(services)
+    async with (
+        background_tasks(services),
+        in_background(state["health"].watch()),
+        state["recorder"].writing(services.store),
+        McpEndpoint(services) as mcp_endpoint,
+    ):
+        yield {**state, "mcp": mcp_endpoint}
+
+
+def drop_old(store: TenantStore, settings: Settings) -> dict[str, int]:
+    """Delete what is older than the settings keep it, of all tenants; how many rows of which.
+
+    Each batch is a transaction of its own, so that nobody waits long for a row.
+    """
+    dropped: dict[str, int] = {}
+    with store.connection() as connection:
+        if settings.feedback_days:
+            dropped["feedback"] = delete_old_feedback(connection, settings.feedback_days)
+        if settings.run_days:
+            dropped["runs"] = delete_ended_runs(connection, settings.run_days)
+        dropped["audit_events"] = delete_old_events(connection, settings.audit_days)
+        if settings.progress == "off":
+            from helix.study.progress.storage import forget_everybody
+
+            dropped["progress"] = forget_everybody(connection)
+        dropped["versions"] = connection.execute(DROP_OLD, (settings.keep_versions_days,)).rowcount
+        dropped["sessions"] = delete_old_sessions(connection)
+        dropped["usage_counts"] = delete_old_counts(connection)
+        dropped["usage_days"] = delete_old_usage(connection, settings.usage_days)
+    return dropped

@@ -8,6 +8,7 @@ server sent it.
 
 from __future__ import annotations
 
+import ipaddress
 import secrets
 from datetime import timedelta
 
@@ -19,7 +20,6 @@ from helix.library.people.browser_sessions import SessionAccess, access_of_sessi
 from helix.services import Services
 from helix.serving.addresses import base_of
 from helix.serving.network.origins import SAFE_METHODS
-from helix.serving.trusted_proxy import told_by_proxy
 from helix.settings import Settings
 
 NAME = "helix_session"
@@ -99,3 +99,20 @@ def _own_origin(request: Request) -> bool | None:
         return None
     host = request.headers.get("host", "").lower()
     return origin.partition("://")[2].lower() == host != ""
+
+
+def told_by_proxy(request: Request, settings: Settings) -> str | None:
+    """The address, in lower case, of whoever signed in at the proxy; None: no such proxy says.
+
+    The connection comes from the proxy itself (``request.state.peer``): X-Forwarded-For may say
+    anything. A header that is there twice says nothing.
+    """
+    given = request.headers.getlist(settings.proxy_header)
+    if len(given) != 1 or not given[0].strip():
+        return None
+    try:
+        peer = ipaddress.ip_address(getattr(request.state, "peer", ""))
+    except ValueError:
+        return None
+    networks = map(ipaddress.ip_network, settings.proxy_addresses)
+    return given[0].strip().lower() if any(peer in each for each in networks) else None

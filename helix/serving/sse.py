@@ -11,10 +11,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 import anyio
+from fastapi import Request
 from starlette.responses import JSONResponse
 
 from helix.domain.contract import Citation
 from helix.domain.wire_json import json_bytes
+from helix.errors import BadRequest
 
 _MOST_BYTES = 4096  # that are made before the client is sent them
 _CLOSE_SECONDS = 2
@@ -91,3 +93,17 @@ async def joined(frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
         reading.cancel()
         with anyio.move_on_after(_CLOSE_SECONDS, shield=True):  # else it is closed while it runs
             await asyncio.wait({reading})
+
+
+def last_event_id(request: Request) -> int:
+    """The number in ``Last-Event-ID``; 0 where there is none.
+
+    Raises:
+        BadRequest: it is no number.
+    """
+    text = request.headers.get("last-event-id", "").strip()
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise BadRequest("Last-Event-ID is no id of an event of this stream")
+    return int(text)

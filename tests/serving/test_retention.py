@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from helix.serving.retention import drop_old
+from helix.serving.background_tasks import drop_old
 from helix.settings import Settings, load_settings
 from tests.support.fake_embedder import opened
 from tests.support.sql_rows import count

@@ -12,8 +12,9 @@ import ipaddress
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _PAGE_PATHS = ("/web/", "/docs", "/redoc", "/v1/sign-in/")
@@ -23,6 +24,14 @@ _PROBES = frozenset({"/healthz", "/health", "/readyz", "/metrics"})
 _UNKNOWN_HOST = "the server does not answer to this host name: put it into HELIX_HOSTS"
 _OTHER_SITE = "a page of another site may not ask this server: see HELIX_CORS_ORIGINS"
 Headers = dict[bytes, bytes]
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""An answer of the API is data: it is never run, framed, guessed at, or embedded elsewhere."""
 
 
 class KnownHosts:
@@ -131,3 +140,22 @@ def _same_origin(headers: Headers) -> bool:
     if origin is None:  # a browser leaves it out only where nothing is changed or read
         return True
     return origin.partition(b"://")[2].lower() == headers.get(b"host", b"").lower() != b""
+
+
+class SecurityHeaders:
+    """Add HEADERS to every answer, refusals and errors included."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the headers."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

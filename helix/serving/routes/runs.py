@@ -18,7 +18,7 @@ from helix.library.run_progress import Event, follow, get_run, list_runs, stop_r
 from helix.overload.entry import asker
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.disconnects import event_stream
-from helix.serving.last_event_id import last_event_id
+from helix.serving.sse import last_event_id
 
 _EVENTS = {"text/event-stream": {"schema": {"type": "string"}, "example": (
     'id: 812\nevent: file\ndata: {"n":0,"status":"reading","stage":"read page 3 of 47"}\n\n'

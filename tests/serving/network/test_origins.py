@@ -9,8 +9,7 @@ import pytest
 
 from helix.errors import SettingsError
 from helix.serving.network.listen_address import check_address
-from helix.serving.network.origins import KnownHosts
-from helix.serving.network.security_headers import HEADERS
+from helix.serving.network.origins import HEADERS, KnownHosts
 from helix.settings import Settings, load_settings
 from tests.support.live_server import live
 

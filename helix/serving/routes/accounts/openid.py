@@ -32,8 +32,7 @@ from helix.serving.addresses import base_of
 from helix.serving.openid import NotAuthenticated, OpenIdProvider
 from helix.serving.person_route import PersonRoute, as_owner
 from helix.serving.routes.accounts.session import open_session
-from helix.serving.session_cookie import cookie_name, set_cookie
-from helix.serving.trusted_proxy import told_by_proxy
+from helix.serving.session_cookie import cookie_name, set_cookie, told_by_proxy
 from helix.settings import PROXY
 
 router = APIRouter(prefix="/v1/sign-in", tags=["accounts"], route_class=PersonRoute)
