@@ -9,8 +9,14 @@ from helix.settings.prompts.active_prompts import (
     prompt,
     reading,
 )
-from helix.settings.prompts.default_prompts import NoSuchPrompt, template, templates, use_folder
-from helix.settings.prompts.template import BrokenPrompt, Template
+from helix.settings.prompts.template import (
+    BrokenPrompt,
+    NoSuchPrompt,
+    Template,
+    template,
+    templates,
+    use_folder,
+)
 
 __all__ = [
     "STYLE", "BrokenPrompt", "NoSuchPrompt", "Override", "PromptUse", "Prompts", "Template",

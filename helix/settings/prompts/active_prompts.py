@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from helix.settings.prompts.default_prompts import template
-from helix.settings.prompts.template import BrokenPrompt
+from helix.settings.prompts.template import BrokenPrompt, template
 
 _logger = logging.getLogger(__name__)
 
