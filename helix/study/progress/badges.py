@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from typing import Any, get_args
+from zoneinfo import ZoneInfo
 
-from helix.study.progress.actions import Action
+from helix.library.access import Library, Row
+from helix.storage.statements import progress as sql
+from helix.study.progress.actions import TURNED_ON, Action, Learner
 
 DERIVED = (
     "days_active", "longest_streak", "minutes", "sessions", "longest_session", "late_sessions",
@@ -51,3 +55,40 @@ def badges() -> tuple[Badge, ...]:
     """Every badge, in the file's order; read once a process."""
     text = files("helix.study.progress").joinpath("badges.json").read_text("utf-8")
     return tuple(Badge(**entry) for entry in json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The actions of a learner up to the end of a day, and whether progress is turned on.
+
+    ``actions`` are counts by name, ``days`` and ``sessions`` the rows of these queries. The
+    sessions of ``sessions`` are cut at the end of the day, and those of ``days`` are whole.
+    """
+
+    on: bool
+    actions: Mapping[str, int]
+    days: Row
+    sessions: Row
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The value of each metric of a badge."""
+        return {
+            **self.actions, **self.sessions,
+            "days_active": self.days["days_active"], "longest_streak": self.days["longest"],
+        }  # fmt: skip
+
+
+async def read_metrics(library: Library, learner: Learner, zone: ZoneInfo, until: date) -> Metrics:
+    """The metrics at the end of the day ``until`` of ``zone``.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    values = {"learner": learner.name, "until": until, "zone": zone.key}
+    actions = {row["action"]: row["n"] for row in await library.all_data(sql.TOTALS_UNTIL, values)}
+    is_on = actions.pop(TURNED_ON, 0) > 0
+    (days,) = await library.all_data(sql.ACTIVE_DAYS, values)
+    (sessions,) = await library.all_data(sql.SESSIONS_UNTIL, values)
+    done = {name: n for name, n in actions.items() if n > 0}
+    return Metrics(is_on, done, days, sessions)

@@ -14,8 +14,7 @@ from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.storage.statements import progress as sql
 from helix.study.progress.actions import Learner
-from helix.study.progress.badges import badges
-from helix.study.progress.metrics import read_metrics
+from helix.study.progress.badges import badges, read_metrics
 
 DAYS = 90
 """Days of the heatmap, today the last."""
