@@ -2,17 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self, Unpack
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from typing import Any, Self, TypeVar, Unpack
 
 from helix.client import calls
 from helix.client.answer_stream import AsyncAnswerStream
 from helix.client.answers import Answer
 from helix.client.asynchronous import AsyncHelix
 from helix.client.calls import Call, File, Json, QuestionOptions, SearchOptions, UploadOptions
-from helix.client.event_loop import EventLoop
+from helix.client.errors import CLOSED
 from helix.client.frames import Frame
 from helix.client.library import Document, Edited, Run, RunFile, SearchResults, Upload
+from helix.errors import BadRequest
+
+T = TypeVar("T")
+_END = object()
+
+
+class EventLoop:
+    """Runs coroutines for callers that block. Its thread is a daemon: a program may exit without
+    closing it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="helix-client", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def is_closed(self) -> bool:
+        """True once it is closed: nothing can be run, and nothing is open."""
+        return self._loop.is_closed()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine; an interrupt of the caller, such as Ctrl-C, cancels it.
+
+        Raises:
+            BadRequest: it is closed.
+        """
+        if self.is_closed:
+            coroutine.close()
+            raise BadRequest(CLOSED)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
+
+    def each(self, generator: AsyncGenerator[T, None]) -> Iterator[T]:
+        """The items of an asynchronous generator, which is closed when the iteration ends early."""
+
+        async def following() -> list[T]:
+            return [item] if (item := await anext(generator, _END)) is not _END else []  # type: ignore[list-item]
+
+        try:
+            while items := self.run(following()):
+                yield items[0]
+        finally:
+            if not self.is_closed:
+                self.run(_closed(generator))
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+async def _closed(generator: AsyncGenerator[Any, None]) -> None:
+    await generator.aclose()
 
 
 class AnswerStream:
