@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.readers import UnreadableFile, read
-from pipelines.readers.archives import check_zip
+from pipelines.readers.office import check_zip
 from tests.support.sample_documents import (
     changed,
     one_of_each,
