@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.sources.base import SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.known_entries import synced
 from tests.support.ssh_server import SshServer, ssh_server
 

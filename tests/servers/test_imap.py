@@ -13,7 +13,7 @@ import pytest
 from imap_tools import MailBox
 
 from pipelines.sources.base import Connector, Entry, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.known_entries import synced, unchanged
 from tests.support.mail_server import PASSWORD, MailServer, mail_server
 

@@ -13,7 +13,7 @@ from helix.domain.scope import DEFAULT_TENANT
 from helix.library.source_secrets import seal, unseal
 from helix.library.sources import change_source, load_source, reseal
 from pipelines.sources.base import SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.servers.test_imap import mail, put
 from tests.support.free_ports import free_port
 from tests.support.ingest_command import become_a_user

@@ -12,7 +12,7 @@ import pytest
 
 from helix.library.source_secrets import seal
 from pipelines.sources.base import Connector
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.dav_server import PASSWORD, DavServer, dav_server
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.sources import buckets
 from pipelines.sources.base import Connector, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.bucket import refusing
 from tests.support.known_entries import synced, unchanged
 from tests.support.object_stores import ObjectStore, azure, cut_in_half, google

@@ -16,7 +16,7 @@ import sshfs
 
 from helix.library.source_secrets import seal
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged
 from tests.support.ssh_server import SshServer, ssh_server

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.sources import buckets
 from pipelines.sources.base import Connector, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.bucket import bucket, leading_to, refusing, refusing_after
 from tests.support.known_entries import synced, unchanged
 

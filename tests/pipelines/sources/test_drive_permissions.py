@@ -14,7 +14,7 @@ import pytest
 
 from helix.library.source_secrets import seal
 from pipelines.sources.base import Connector, SourceBusy, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.drive_server import Drive, DriveFile, Permission, drive
 from tests.support.ingest_command import become_a_user
 from tests.support.known_entries import synced, unchanged

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.known_entries import synced, unchanged
 from tests.support.web_site import Answer, Route, Website, page, serving
 

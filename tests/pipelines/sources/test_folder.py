@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import fsspec
 import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.dav_server import PASSWORD, DavServer, dav_server
 from tests.support.known_entries import synced, unchanged
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pipelines.sources.base import Connector, SourceError
-from pipelines.sources.kinds import open_source
 from pipelines.sources.reader_arguments import arguments_of
+from pipelines.sources.stored_source import open_source
 from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
 from tests.support.known_entries import synced, unchanged
 from tests.support.reader_module import reader_module

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 
 ME = f"person:{pwd.getpwuid(os.getuid()).pw_name}"
 MINE = f"group:{grp.getgrgid(os.getgid()).gr_name}"

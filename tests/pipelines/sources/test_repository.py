@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
-from pipelines.sources.kinds import open_source
+from pipelines.sources.stored_source import open_source
 from tests.support.scripted_server import loopback
 from tests.support.synced_source import SyncedSource
 
