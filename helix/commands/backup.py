@@ -12,7 +12,7 @@ import typer
 
 from db.errors import DatabaseError
 from helix import __version__
-from helix.commands.termination import sigterm_as_interrupt
+from helix.commands.interrupts import sigterm_as_interrupt
 from helix.errors import HelixError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import typer
 
-from helix.commands.termination import sigterm_as_interrupt
+from helix.commands.interrupts import sigterm_as_interrupt
 
 COVERED = "How long do I have to request a refund?"
 IN_A_TABLE = "What were Brightwater's inventories at 31 December 2025?"

@@ -13,8 +13,15 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from helix.commands.listing_commands import in_commands
 from helix.errors import BadRequest, HelixError
+
+_COMMANDS = {
+    "GET /v1/spaces lists": "`helix spaces list` lists",
+    "GET /v1/documents lists": "`helix documents` lists",
+    "GET /v1/runs lists": "`helix runs` lists",
+    "GET /v1/study lists": "`helix study list` lists",
+    "GET /v1/study/due lists": "`helix study due` lists",
+}
 
 
 @dataclass(frozen=True)
@@ -96,3 +103,10 @@ class ListByDefault(TyperGroup):
         if args[:1] != ["--help"] and (not args or args[0].startswith("-")):
             args = ["list", *args]
         return super().parse_args(ctx, args)
+
+
+def in_commands(message: str) -> str:
+    """``message`` with the command that does what its route does, for a user of the terminal."""
+    for route, command in _COMMANDS.items():
+        message = message.replace(route, command)
+    return message

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from helix.commands.answer_payload import NamedAnswer, answer_in
+from helix.commands.prove import NamedAnswer, answer_in
 from helix.errors import BadRequest
 from tests.support.ai_sdk import chat
 from tests.support.cli_runner import helix

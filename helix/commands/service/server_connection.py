@@ -9,7 +9,7 @@ from typing import Any
 from helix.client.asynchronous import AsyncHelix
 from helix.client.calls import Call
 from helix.client.errors import Conflict, Forbidden, Unauthorized, Unreachable
-from helix.commands.listing_commands import in_commands
+from helix.commands.lazy_commands import in_commands
 from helix.commands.service.address import Server
 from helix.commands.service.requests import Request, get
 from helix.domain.scope import DEFAULT_TENANT
