@@ -20,8 +20,7 @@ from psycopg.rows import dict_row
 from helix.errors import BadRequest, NotFound
 from helix.library.usage_days import WaitingUsage, values_of
 from helix.storage.statements import usage_days as sql
-from helix.telemetry.counters import USAGE_LIMITED
-from helix.telemetry.usage_meter import NANO, Payer, UsageKey, UsageMeter, today
+from helix.telemetry.usage_meter import NANO, USAGE_LIMITED, Payer, UsageKey, UsageMeter, today
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
     from helix.library.access import LibraryStore

@@ -18,7 +18,7 @@ from typing import Any
 import tenacity
 
 from helix.errors import HelixError
-from helix.telemetry.counters import RETRIES
+from helix.telemetry.usage_meter import RETRIES
 
 TRANSIENT_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 """HTTP statuses that another attempt may mend."""

@@ -21,7 +21,7 @@ from helix.errors import HelixError, UpstreamError
 from helix.providers.open_responses import collecting_responses
 from helix.providers.retries import TRANSIENT_STATUSES, RetryPolicy, retry_after_seconds
 from helix.providers.vectors import unit_vectors
-from helix.telemetry.counters import count_call
+from helix.telemetry.usage_meter import count_call
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)
 

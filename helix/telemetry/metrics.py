@@ -17,7 +17,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from helix.telemetry.collectors import CallCounts, Pools, PoolStats, Queried, Rewrites
-from helix.telemetry.counters import (
+from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
+from helix.telemetry.usage_meter import (
     MODEL_CALLS,
     MODEL_COST,
     MODEL_TOKENS,
@@ -25,7 +26,6 @@ from helix.telemetry.counters import (
     RETRIES,
     USAGE_LIMITED,
 )
-from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
 
 Outcome = Literal["answered", "refused", "error", "cut", "left"]
 """``error`` failed before its first token, ``cut`` after it; ``left``: the client did not wait."""

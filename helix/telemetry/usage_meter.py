@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+import prometheus_client
+
 COUNTS = (
     "questions", "refusals", "votes_up", "votes_down", "calls", "unpriced", "input_tokens",
     "output_tokens", "cached_tokens", "thought_tokens", "nano_usd",
@@ -18,6 +20,32 @@ COUNTS = (
 """The counts of a row of usage. ``cached_tokens`` are among ``input_tokens``; ``unpriced`` are the
 ``calls`` whose cost is not known; ``nano_usd`` is the cost of the others, 1e-9 US dollars each."""
 NANO = 10**9
+RETRIES = prometheus_client.Counter(
+    "helix_upstream_retries", "Requests to a model's service tried again", ["service"],
+    registry=None,
+)  # fmt: skip
+RERANK_FAILURES = prometheus_client.Counter(
+    "helix_rerank_failures", "Rerankings that failed; the hits stay", registry=None
+)
+MODEL_CALLS = prometheus_client.Counter(
+    "helix_model_calls", "Calls of language models that ended, by the model that answered",
+    ["model"], registry=None,
+)  # fmt: skip
+MODEL_TOKENS = prometheus_client.Counter(
+    "helix_model_tokens", "Tokens of those calls, as the model's service counts them",
+    ["model", "kind"], registry=None,
+)  # fmt: skip
+MODEL_COST = prometheus_client.Counter(
+    "helix_model_cost_usd", "US dollars of those calls, where the prices are known", ["model"],
+    registry=None,
+)  # fmt: skip
+_MOST_MODELS = 50
+"""Models that have series of their own: a service may name what it likes."""
+_models: set[str] = set()
+USAGE_LIMITED = prometheus_client.Counter(
+    "helix_usage_limited", "Questions refused because a limit of usage was reached",
+    ["measure", "period"], registry=None,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +154,25 @@ def use_meter(meter: UsageMeter | None) -> None:
 def current_meter() -> UsageMeter | None:
     """The meter of this context; None where nobody is counted for."""
     return _meter.get()
+
+
+for _service in ("gemini", "vendor"):
+    RETRIES.labels(_service)  # a series of 0 until the first retry
+
+
+def count_call(model: str, tokens: Mapping[str, int | None], cost: float | None = None) -> None:
+    """Count a call that ``model`` answered; ``tokens`` are named as the fields of Usage.
+
+    It is counted for whoever asked in this context, too.
+    """
+    if meter := current_meter():
+        meter.call(model, tokens, cost)
+    if model not in _models and len(_models) >= _MOST_MODELS:
+        model = "other"
+    _models.add(model)
+    MODEL_CALLS.labels(model).inc()
+    for name, count in tokens.items():
+        if count:
+            MODEL_TOKENS.labels(model, name.removesuffix("_tokens")).inc(count)
+    if cost:
+        MODEL_COST.labels(model).inc(cost)

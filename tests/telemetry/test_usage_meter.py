@@ -8,8 +8,15 @@ from datetime import date
 
 import pytest
 
-from helix.telemetry.counters import count_call
-from helix.telemetry.usage_meter import NANO, Payer, UsageKey, UsageMeter, current_meter, use_meter
+from helix.telemetry.usage_meter import (
+    NANO,
+    Payer,
+    UsageKey,
+    UsageMeter,
+    count_call,
+    current_meter,
+    use_meter,
+)
 
 PAYER = Payer("acme", 5, None)
 TOKENS = {"input_tokens": 1000, "output_tokens": 50, "cached_tokens": None, "thought_tokens": 0}

@@ -24,7 +24,7 @@ from helix.errors import UpstreamError
 from helix.providers.base import MalformedCall
 from helix.providers.gemini.contents import local_call_id, vendor_kwargs
 from helix.providers.gemini.families import cost_usd
-from helix.telemetry.counters import count_call
+from helix.telemetry.usage_meter import count_call
 
 _MALFORMED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from helix.domain.records import Hit, SearchResult
-from helix.domain.search_space import Fusion
+from helix.domain.retrieval import Fusion
 from helix.errors import HelixError, UpstreamError
 from helix.retrieval.reranking.base import Reranker
-from helix.telemetry.counters import RERANK_FAILURES
+from helix.telemetry.usage_meter import RERANK_FAILURES
 
 RERANKED = 30
 """Candidates that a reranker is given."""
