@@ -16,9 +16,10 @@ from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.errors import HelixError, UpstreamError
 from helix.providers.base import LanguageModel
+from helix.settings import Settings
 from helix.settings.prompts import prompt
 from helix.study.items import Item, Kind
-from helix.study.maker import Order, Part
+from helix.study.maker import Maker, OfflineMaker, Order, Part
 from helix.study.offline.questions import IsFalse, number_of
 from helix.study.replies import (
     CardObject,
@@ -114,3 +115,10 @@ class ModelMaker:
 def _asks_for_statements(order: Order, passage: Source) -> bool:
     every = 0 if order.difficulty == "advanced" else _STATEMENTS_EVERY
     return every > 0 and number_of(passage.content) % every == 0
+
+
+def build_maker(settings: Settings, llm: LanguageModel) -> Maker:
+    """The maker of items for ``llm``, which its owner closes; by rule where it only quotes."""
+    if llm.identity.partition(":")[0] == "offline":
+        return OfflineMaker()
+    return ModelMaker(llm, timeout=settings.model_timeout)

@@ -27,7 +27,7 @@ async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) ->
     use_folder(settings.prompts_folder)
     from helix.providers.factories import build_llm  # here, for most runs ask no model
     from helix.study.generation import make
-    from helix.study.makers import build_maker
+    from helix.study.model_maker import build_maker
 
     llm = await asyncio.to_thread(build_llm, settings)
 

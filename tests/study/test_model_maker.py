@@ -14,8 +14,7 @@ from helix.settings import load_settings
 from helix.store import ChunkStore
 from helix.study.generation import NothingMade
 from helix.study.maker import Maker
-from helix.study.makers import build_maker
-from helix.study.model_maker import ModelMaker
+from helix.study.model_maker import ModelMaker, build_maker
 from tests.study.conftest import MakeSet
 from tests.support.query_service import store_text
 from tests.support.study_texts import BRIDGE

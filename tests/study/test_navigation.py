@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from helix.domain.context import Source
 from helix.domain.records import Hit
-from helix.study.heading_tree import key_terms
+from helix.study.heading_outline import key_terms
 from helix.study.offline.values import values_of
 from helix.study.passages import Place
 from helix.study.sentences import Sentence, clear_sentences, sentences_of
