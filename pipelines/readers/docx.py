@@ -15,8 +15,7 @@ from docx.parts.document import DocumentPart
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
-from pipelines.readers.docx_numbering import Numbering
-from pipelines.readers.docx_styles import Styles
+from pipelines.readers.docx_styles import Numbering, Styles
 from pipelines.readers.docx_text import (
     Notes,
     boxes,

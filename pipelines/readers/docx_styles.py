@@ -1,17 +1,28 @@
-"""The kind of a DOCX paragraph by its style: a heading of some level, a list's item, or text."""
+"""The kind of a DOCX paragraph by its style: a heading of some level, a list's item, or text.
+
+The numbers that Word shows in front, as "4.2" or "Article 3", are nowhere in the text: each follows
+from the paragraphs above it and from the definition of its list (ISO/IEC 29500-1, 17.9).
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
+from docx.oxml import parse_xml
+
 from pipelines.readers.docx_text import attribute, child, value_of, within
+from pipelines.readers.numerals import numeral
 
 _BODY_TEXT = 9  # the outline level that is none
 _DEEPEST_LIST = 8
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _LIST = re.compile(r"list (?:bullet|number)(?: [2-5])?", re.IGNORECASE)
+_LONGEST = 80  # characters of a level's text, which stands in front of every paragraph
+_MOST_LEVELS = 9  # Word's own limit
+_PLACE = re.compile(r"%([1-9])")
 
 
 @dataclass(frozen=True)
@@ -72,20 +83,126 @@ def _changed(style: Style, properties: Any) -> Style:
     """``style`` with what a paragraph's or a style's own properties say."""
     outline = child(properties, "outlineLvl")
     if outline is not None:
-        level = _number(outline) + 1
+        level = _number(attribute(outline, "val")) + 1
         style = replace(style, level=level if level <= _BODY_TEXT else None)
     numbering = child(properties, "numPr")
     if numbering is None:
         return style
     listed, depth = child(numbering, "numId"), child(numbering, "ilvl")
-    if listed is not None and _number(listed) == 0:  # how a paragraph leaves its style's list
+    if (
+        listed is not None and _number(attribute(listed, "val")) == 0
+    ):  # how a paragraph leaves its style's list
         return replace(style, depth=None, listed="")
     own = style.listed if listed is None else attribute(listed, "val")
     return replace(
-        style, listed=own, depth=min(_DEEPEST_LIST, 0 if depth is None else _number(depth))
+        style,
+        listed=own,
+        depth=min(_DEEPEST_LIST, 0 if depth is None else _number(attribute(depth, "val"))),
     )
 
 
-def _number(element: Any) -> int:
-    value = attribute(element, "val")
-    return int(value) if value.isascii() and value.isdigit() else 0
+@dataclass(frozen=True)
+class _Level:
+    """``restarts``: the number of levels above which begin this one anew."""
+
+    start: int
+    form: str
+    text: str
+    restarts: int
+    decimal: bool
+
+
+@dataclass
+class _List:
+    """``counts`` are shared by lists of one definition; ``anew``: levels begun at its first use."""
+
+    levels: dict[int, _Level]
+    counts: dict[int, int] = field(default_factory=dict)
+    anew: set[int] = field(default_factory=set)
+
+
+class Numbering:
+    """The lists of a document, each counting on as its paragraphs come."""
+
+    def __init__(self, part: Any) -> None:
+        self._lists: dict[str, _List] = {}
+        for relation in part.rels.values():
+            if relation.reltype.endswith("/numbering") and not relation.is_external:
+                self._lists |= _lists(parse_xml(relation.target_part.blob))
+
+    def next(self, listed: str, depth: int) -> str:
+        """The number in front of the next paragraph of a list; '' for a bullet."""
+        found = self._lists.get(listed, _List({}))
+        level, counts = found.levels.get(depth), found.counts
+        if level is None:
+            return ""
+        if depth in found.anew:
+            found.anew.remove(depth)
+            counts.pop(depth, None)
+        for deeper in [one for one in counts if one > depth]:
+            if deeper not in found.levels or depth < found.levels[deeper].restarts:
+                del counts[deeper]
+        for above in range(depth):
+            counts.setdefault(above, found.levels[above].start if above in found.levels else 1)
+        counts[depth] = counts[depth] + 1 if depth in counts else level.start
+        return "" if level.form == "bullet" else _PLACE.sub(_shown(found, level), level.text)
+
+
+def _shown(found: _List, level: _Level) -> Any:
+    def number(place: re.Match[str]) -> str:
+        depth = int(place[1]) - 1
+        form = found.levels[depth].form if depth in found.levels else ""
+        return numeral(found.counts.get(depth, 1), "decimal" if level.decimal else form)
+
+    return number
+
+
+def _lists(numbering: Any) -> dict[str, _List]:
+    elements = {attribute(one, "abstractNumId"): one for one in within(numbering, "abstractNum")}
+    own = {key: _List(_levels(element)) for key, element in elements.items()}
+    styled = {
+        link: own[key] for key, one in elements.items() if (link := value_of(one, "styleLink"))
+    }
+    definitions = {
+        key: styled.get(value_of(element, "numStyleLink"), own[key])
+        for key, element in elements.items()
+    }
+    return {
+        attribute(element, "numId"): _instance(element, definitions[defined])
+        for element in within(numbering, "num")
+        if (defined := value_of(element, "abstractNumId")) in definitions
+    }
+
+
+def _instance(element: Any, definition: _List) -> _List:
+    """A list of a definition, with what it has otherwise."""
+    levels, anew = dict(definition.levels), set[int]()
+    for override in within(element, "lvlOverride"):
+        depth = _number(attribute(override, "ilvl"))
+        levels |= _levels(override)
+        if depth in levels and child(override, "startOverride") is not None:
+            start = _number(value_of(override, "startOverride"))
+            levels[depth] = _Level(**{**vars(levels[depth]), "start": start})
+            anew.add(depth)
+    return _List(levels, definition.counts, anew)
+
+
+def _levels(element: Any) -> dict[int, _Level]:
+    found = {}
+    for level in islice(within(element, "lvl"), _MOST_LEVELS):
+        depth = _number(attribute(level, "ilvl"))
+        restarts = child(level, "lvlRestart")
+        apart = "" if value_of(level, "suff") == "nothing" else " "
+        text = value_of(level, "lvlText")[:_LONGEST].strip()
+        found[depth] = _Level(
+            _number(value_of(level, "start")),
+            value_of(level, "numFmt") or "decimal",
+            text and text + apart,
+            depth if restarts is None else _number(attribute(restarts, "val")),
+            child(level, "isLgl") is not None,
+        )
+    return found
+
+
+def _number(value: str) -> int:
+    return int(value) if re.fullmatch(r"[0-9]{1,9}", value) else 0
