@@ -42,13 +42,12 @@ from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits, PlannedFile
 from pipelines.sources.base import Connector, Entry, Recalling
 from pipelines.sources.comparison import Comparison, Listing, compare
-from pipelines.sources.document_metadata import given_to
 from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put_of
 from pipelines.sources.listing import ReaderMap, list_source
 from pipelines.sources.preview import preview_of, take_moves
 from pipelines.sources.removal import Removals, confirm, decide
 from pipelines.sources.selection import Selection, name_of
-from pipelines.sources.sheets import sheets_of
+from pipelines.sources.sheets import given_to, sheets_of
 from pipelines.sources.source_lock import source_lock
 from pipelines.sources.stored_source import open_stored_source
 

@@ -12,9 +12,8 @@ from helix.errors import BadRequest
 from pipelines.files.metadata_sheet import Sheet, sheet_of
 from pipelines.sources.base import Entry
 from pipelines.sources.comparison import Listing
-from pipelines.sources.document_metadata import given_to, sheets_by_file
 from pipelines.sources.selection import Selection, pattern_of
-from pipelines.sources.sheets import sheets_of
+from pipelines.sources.sheets import given_to, sheets_by_file, sheets_of
 
 
 @pytest.mark.parametrize(
