@@ -33,13 +33,12 @@ from helix.protocols.openai_text import (
     whole_text,
 )
 from helix.serving.addresses import base_of
-from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.openai_forms import InvalidParameter, check_model
 from helix.serving.openai_request import AskingRequest
 from helix.serving.pasted_text import LastMessage, last_message, without_pasted
-from helix.serving.sse import TextJson
+from helix.serving.sse import TextJson, answer_headers, streamed
 
 Told = tuple[ResponseText, Sequence[Source]]
 _logger = logging.getLogger(__name__)

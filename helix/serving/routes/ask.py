@@ -13,9 +13,9 @@ from helix.answering.question import Question
 from helix.domain.input_text import question_of
 from helix.domain.scope import Scope
 from helix.errors import BadRequest
-from helix.serving.answer_stream import answer_headers, plain_frames, streamed
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.query_request import ANSWERS_BY, AS_OF, ModelName, read_time
+from helix.serving.sse import answer_headers, plain_frames, streamed
 
 _LARGEST_ID = 2**63 - 1
 

@@ -14,14 +14,13 @@ from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
 from helix.conversations.questions import Asking, next_in
 from helix.overload.entry import place_for
-from helix.serving.answer_stream import answer_headers, streamed, typed_frames
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
 from helix.serving.query_request import QueryRequest, json_body, query_request
 from helix.serving.query_route import QueryRoute
-from helix.serving.sse import TextJson
+from helix.serving.sse import TextJson, answer_headers, streamed, typed_frames
 from helix.serving.turns import answer_turn
 
 _ANSWER = json.loads(Path(__file__).with_name("query_example.json").read_text("utf-8"))

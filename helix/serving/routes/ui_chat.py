@@ -34,7 +34,6 @@ from helix.library.errors import NotFound
 from helix.protocols.messages import question_of_messages
 from helix.protocols.ui_stream import HEADERS, ui_frames
 from helix.serving.addresses import base_of
-from helix.serving.answer_stream import answer_headers, streamed
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import ConversationId, own_id
@@ -42,6 +41,7 @@ from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_u
 from helix.serving.pasted_text import last_message, without_pasted
 from helix.serving.query_request import stored_scope
 from helix.serving.query_route import QueryRoute
+from helix.serving.sse import answer_headers, streamed
 from helix.serving.turns import start_turn
 from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request
 
