@@ -25,10 +25,9 @@ from evals.evidence.boosting import boosted
 from evals.evidence.measures import fitted_line, logistic
 from evals.evidence.sets import SETS
 from helix.evidence.blocks import Layout
-from helix.evidence.encoder import Encoder, evidence_encoder
+from helix.evidence.encoder import Encoder, evidence_encoder, read_log_odds
 from helix.evidence.features import ANSWERS, question_features
 from helix.evidence.model import WEIGHTS, Joint, Line, Model, Trees, among, arrays_of, joint_rows
-from helix.evidence.reading import read_log_odds
 from helix.evidence.words import Floats, words_of
 
 SEED = 7

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from evals.evidence.asked import Asked
-from helix.evidence.encoder import MOST_HEADINGS, MOST_QUESTION, MOST_UNIT
-from helix.evidence.reading import MOST_TOKENS
+from helix.evidence.encoder import MOST_HEADINGS, MOST_QUESTION, MOST_TOKENS, MOST_UNIT
 
 _CLS, _SEP = 101, 102
 _SWAPPED = 0.25

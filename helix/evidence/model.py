@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.encoder import Encoder, evidence_encoder
+from helix.evidence.encoder import Encoder, evidence_encoder, read_log_odds
 from helix.evidence.features import question_features
-from helix.evidence.reading import read_log_odds
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
 

@@ -10,8 +10,7 @@ from evals.evidence.asked import Asked, is_kept_out
 from evals.evidence.export import read_weights, write_weights
 from evals.evidence.lessons import Lesson, Lessons
 from evals.evidence.manuals import questions_of
-from helix.evidence.encoder import MOST_QUESTION, MOST_UNIT, WEIGHTS, evidence_encoder
-from helix.evidence.reading import MOST_TOKENS
+from helix.evidence.encoder import MOST_QUESTION, MOST_TOKENS, MOST_UNIT, WEIGHTS, evidence_encoder
 from helix.evidence.units import Passage, units_of
 
 PAGE = """<html><body><h1>Kettles</h1><p>About them.</p>

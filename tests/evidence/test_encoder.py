@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helix.evidence.encoder import WEIGHTS, Encoder, Stretch, evidence_encoder
+from helix.evidence.encoder import (
+    MOST_STRETCHES,
+    MOST_TOKENS,
+    WEIGHTS,
+    Encoder,
+    Stretch,
+    evidence_encoder,
+    read_log_odds,
+)
 from helix.evidence.model import Joint
-from helix.evidence.reading import MOST_STRETCHES, MOST_TOKENS, read_log_odds
 from helix.evidence.units import Passage, units_of
 
 QUESTION = "How long may an opened kettle be sent back?"
