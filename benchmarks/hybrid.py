@@ -16,8 +16,8 @@ from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, ms, p50, p99, percentiles
 from benchmarks.sentence_windows import IDENTITY, SMALL, EmbeddedQuestion, fill_windows, questions
 from helix.domain.records import SearchResult
+from helix.domain.retrieval import DEFAULT_FUSION
 from helix.domain.scope import DEFAULT_TENANT, Scope
-from helix.domain.search_space import DEFAULT_FUSION
 from helix.providers.base import Embedder
 from helix.providers.offline.embedding import OfflineEmbedding
 from helix.retrieval.gated_retriever import GatedRetriever

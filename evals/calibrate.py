@@ -31,8 +31,8 @@ from evals.calibration.sweep import (
     fit_of,
     report,
 )
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
-from helix.domain.search_space import Fusion
 from helix.errors import BadRequest, HelixError
 from helix.evidence.vectors import IDENTITY as OFFLINE
 from helix.providers.factories import build_embedder

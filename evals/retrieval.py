@@ -38,7 +38,7 @@ from evals.datasets.squad import paragraphs
 from evals.metrics.ranking import HEADINGS, Ranking, ranking_measures
 from helix.domain.context import sources_of
 from helix.domain.records import Hit
-from helix.domain.search_space import LISTED, Fusion
+from helix.domain.retrieval import LISTED, Fusion
 from helix.language.terms import terms
 from helix.providers.base import ENCODER_DENSE_WEIGHT
 from helix.store import ChunkStore

@@ -10,7 +10,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 from pydantic import ValidationError
 
-from helix.domain.search_space import Fusion
+from helix.domain.retrieval import Fusion
 from helix.errors import SettingsError
 from helix.retrieval.vector_space import fusion_of
 from helix.settings import HOW, Settings, bounds_of, load_settings, variable_of

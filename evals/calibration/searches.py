@@ -10,8 +10,8 @@ from evals.corpora import JudgedCorpus, padded, store_corpus
 from evals.datasets.records import QuestionSet, answers
 from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit, SearchResult
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.evidence.vectors import word_vectors
 from helix.retrieval.calibration.signals import signals
 from helix.store import ChunkStore

@@ -21,7 +21,7 @@ from evals.database import settings_of_run, temporary_databases
 from evals.datasets.squad import paragraphs
 from evals.languages.sets import Library, own_libraries, xquad_libraries
 from evals.metrics.ranking import ranking_measures
-from helix.domain.search_space import Fusion
+from helix.domain.retrieval import Fusion
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
 from helix.store import ChunkStore

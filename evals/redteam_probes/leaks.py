@@ -10,8 +10,8 @@ from psycopg.rows import dict_row
 
 from evals.redteam_probes.target import KEY, RIVAL, Attempt, Probe, Target, expect
 from helix.domain.contract import GROUNDING_RULES
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import WHOLE, Reach, Scope
-from helix.domain.search_space import Fusion
 from helix.library.keys import create_key
 
 SECRET = "VIOLET-7431"

@@ -24,7 +24,7 @@ from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
-from helix.domain.intents import is_summary
+from helix.domain.question_analysis import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.tool_results import SourceKind

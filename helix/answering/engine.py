@@ -20,16 +20,15 @@ from helix.answering.guardrails import Hygiene
 from helix.answering.images import ImagesNotSupported, image_messages
 from helix.answering.numbering import KnownMarkers
 from helix.answering.proof import prover_of_pieces
-from helix.answering.question import Question, ReadQuestion
+from helix.answering.question import Question, ReadQuestion, TurnReader, clarified
 from helix.answering.statement_filter import StatementFilter, proven
 from helix.answering.stream import AnswerStream, GatheringStream, filtered
 from helix.answering.tool_answers import or_results, results_told
-from helix.answering.turns import TurnReader, clarified
 from helix.domain.citations import attribute_citations, cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
 from helix.domain.findings import Beside, findings
-from helix.domain.intents import Intent, courtesy, intent_of, summary_topic
 from helix.domain.prompt import chat_messages
+from helix.domain.question_analysis import Intent, courtesy, intent_of, summary_topic
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError

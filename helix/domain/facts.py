@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from helix.language.folding import copy_words
 from helix.language.periods import reported
+from helix.language.words import copy_words
 
 COMPANY, KIND, PERIOD, AUTHOR, DATE = "company", "kind", "period", "author", "date"
 EDITABLE = (COMPANY, KIND, PERIOD, AUTHOR, DATE, "parties", "identifier", "ticker", "fiscal")

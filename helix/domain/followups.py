@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from helix.domain.history import History
 from helix.domain.input_text import judged
-from helix.domain.intents import courtesy
+from helix.domain.question_analysis import courtesy
 from helix.language.terms import STOP_WORDS, question_words, terms
 from helix.language.word_lists import word_lists
 from helix.language.words import words

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from helix.language.folding import WORD, copy_words
 from helix.language.periods import Period, asks_for_latest, periods, reported
 from helix.language.word_lists import tables, word_lists
+from helix.language.words import WORD, copy_words
 
 Name = tuple[str, str]
 """Kind and name: ("company", "apple"), ("period", "quarter:2023-3")."""

@@ -17,8 +17,8 @@ from typing import NamedTuple, Protocol
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.language.folding import as_seen
 from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import as_seen
 
 DEFUSED = "> "
 BESIDE = "beside"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from helix.domain.names import PERIOD, PROPER, Asked, asked_names
 from helix.domain.records import Candidate, SearchResult
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.overload.long_work import off_loop_if_long
 from helix.storage.connections import Row
 from helix.storage.document_names import MOST_OF_NAME

@@ -12,7 +12,7 @@ from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.domain.source_place import SourcePlace
 from helix.retrieval.gated_retriever import GatedRetriever
-from helix.storage.overview import documents_by_name, section_leads
+from helix.storage.document_parts import documents_by_name, section_leads
 from helix.storage.searches import hit_of
 
 _MOST_SECTIONS = 12

@@ -12,9 +12,8 @@ import numpy as np
 
 from helix.domain.followups import FollowUp
 from helix.domain.records import Candidate, SearchResult
-from helix.domain.retrieval import Trace
+from helix.domain.retrieval import LISTED, RRF_K, Trace
 from helix.domain.scope import Scope
-from helix.domain.search_space import LISTED, RRF_K
 from helix.errors import HelixError
 from helix.providers.base import Embedder, embedding_failures
 from helix.retrieval.evidence import ATTACHED, found_answer

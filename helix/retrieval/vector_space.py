@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from helix.domain.search_space import Fusion, SearchSpace
+from helix.domain.retrieval import Fusion, SearchSpace
 from helix.errors import HelixError, SettingsError
 from helix.providers.base import Embedder
 from helix.settings import HOW, Settings

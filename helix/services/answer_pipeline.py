@@ -16,7 +16,7 @@ from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.form import FormChoice
 from helix.answering.pipeline import AnswerPipeline
-from helix.answering.turns import TurnReader
+from helix.answering.question import TurnReader
 from helix.conversations.receipts.receipt_store import Receipts
 from helix.domain.memory import Budget
 from helix.library.access import Library

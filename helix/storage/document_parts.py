@@ -64,3 +64,14 @@ def _bound(statement: str, scope: Scope, **values: Any) -> Statement:
         condition=scope_condition(scope.narrowed_by),
     )  # fmt: skip
     return told, {"tenant": scope.tenant, **scope.filters(), **values}
+
+
+def documents_by_name(scope: Scope, most: int) -> Statement:
+    """The ``title`` of the first ``most`` documents of ``scope`` by name, ``total`` in each row."""
+    statement = compose(sql.TITLES, condition=scope_condition(scope.narrowed_by))
+    return statement, {"tenant": scope.tenant, "most": most, **scope.filters()}
+
+
+def section_leads(scope: Scope, document_id: int, most: int) -> Statement:
+    """The first chunks of a document's sections, in its order, as ``hit_of`` reads rows."""
+    return sql.SECTION_LEADS, {"tenant": scope.tenant, "document_id": document_id, "most": most}

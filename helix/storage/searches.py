@@ -12,8 +12,8 @@ from pgvector import Vector
 
 from helix.domain.gate import is_identifier
 from helix.domain.records import Candidate, Hit, Place, SearchResult
+from helix.domain.retrieval import LISTED, Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import LISTED, Fusion
 from helix.language.terms import forms_elsewhere, question_words
 from helix.storage.connections import Row
 from helix.storage.packed_terms import key_of, language_key, slot_of

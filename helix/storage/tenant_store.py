@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from helix.domain.records import DocumentRecord, Hit, SearchResult
+from helix.domain.retrieval import DEFAULT_FUSION, Fusion
 from helix.domain.scope import DEFAULT_TENANT, WHOLE, Reach, Scope
-from helix.domain.search_space import DEFAULT_FUSION, Fusion
 from helix.errors import BadRequest, EmbedderMismatch
 from helix.storage import indexes as index
 from helix.storage.connections import Connected, Connections, Row

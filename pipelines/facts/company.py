@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from helix.language.folding import copy_words
 from helix.language.word_lists import word_lists
+from helix.language.words import copy_words
 from pipelines.facts.front import Fact, Facts, Front, Line, fact_of
 
 _LISTS = word_lists("documents")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from helix.domain.names import company_names
-from helix.language.folding import copy_words
 from helix.language.periods import DAY
 from helix.language.word_lists import word_lists
+from helix.language.words import copy_words
 from pipelines.facts.front import Facts
 from pipelines.facts.kind import FILINGS
 

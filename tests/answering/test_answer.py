@@ -10,8 +10,7 @@ from helix.answering.clarification import clarifying_question, one_line
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
-from helix.domain.retrieval import Reason, Retrieval, Trace
-from helix.domain.search_space import LISTED, Fusion, SearchSpace
+from helix.domain.retrieval import LISTED, Fusion, Reason, Retrieval, SearchSpace, Trace
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
 from helix.store import ChunkStore

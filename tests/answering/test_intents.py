@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.domain.intents import courtesy
+from helix.domain.question_analysis import courtesy
 from helix.domain.scope import Scope
 from tests.support.receipt_corpus import ask, bring_in, document, services
 

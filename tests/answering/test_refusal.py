@@ -8,8 +8,7 @@ from helix.answering.refusal import closest_passages, reason_text
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
-from helix.domain.retrieval import Retrieval, Trace
-from helix.domain.search_space import SearchSpace
+from helix.domain.retrieval import Retrieval, SearchSpace, Trace
 
 SPACE = SearchSpace("offline", 0.7)
 TEXTS = (

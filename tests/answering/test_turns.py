@@ -11,7 +11,7 @@ from helix.answering.answer import Answer
 from helix.answering.clarification import asks_which
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.memory import LONGEST, next_summary
-from helix.answering.turns import TurnReader
+from helix.answering.question import TurnReader
 from helix.domain.followups import FollowUp
 from helix.domain.history import EarlierTurn, History
 from helix.domain.memory import BEGIN, Budget

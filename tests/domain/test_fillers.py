@@ -9,9 +9,8 @@ import pytest
 
 from helix.domain.followups import follow_up
 from helix.domain.history import EarlierTurn, History
-from helix.domain.intents import intent_of
 from helix.domain.memory import BEGIN, Budget, Memory, remember
-from helix.domain.question_analysis import read_question
+from helix.domain.question_analysis import intent_of, read_question
 from tests.support.fillers import FILLERS, LENGTHS, filled, grows_linearly, processor_seconds
 
 

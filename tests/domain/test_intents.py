@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.domain.intents import Intent, intent_of, summary_topic
+from helix.domain.question_analysis import Intent, intent_of, summary_topic
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from evals.calibrate import generated_questions, main, search_database
 from evals.calibration.questions import COVERED, LEFT_OUT
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.language.terms import question_words
 from helix.retrieval.calibration import Calibration, GateModel, build_calibration
 from helix.retrieval.calibration.fits import PACKAGED, GateFit, corpus_size, latest_fit, record_fit

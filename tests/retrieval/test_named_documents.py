@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from helix.domain.facts import period_end
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.library.document_edits import edit_document
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.named_documents import named_documents

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.domain.search_space import RRF_K
+from helix.domain.retrieval import RRF_K
 from helix.retrieval.reranking.base import BlockingReranker
 from helix.retrieval.reranking.stage import is_relevant, rerank, rrf_min_score
 from tests.support.process_counters import rerank_failures

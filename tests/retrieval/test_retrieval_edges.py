@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from helix.domain.records import Candidate, Hit, SearchResult
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.errors import UpstreamError
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.reranking.stage import RERANKED, Reranking

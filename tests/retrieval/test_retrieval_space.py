@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from helix.domain.retrieval import Fusion, SearchSpace
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion, SearchSpace
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
 from helix.store import ChunkStore

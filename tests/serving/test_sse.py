@@ -18,8 +18,7 @@ from helix.domain.context import Source
 from helix.domain.contract import REFUSAL, Citation
 from helix.domain.gate import GateDecision, decide
 from helix.domain.records import Hit
-from helix.domain.retrieval import Retrieval, Trace
-from helix.domain.search_space import SearchSpace
+from helix.domain.retrieval import Retrieval, SearchSpace, Trace
 from helix.serving.sse import citations_frame, token_frame
 
 

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from helix.domain.records import SearchResult
+from helix.domain.retrieval import LISTED, Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import LISTED, Fusion
 from helix.language.terms import language_of, question_words, terms
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from helix.domain.records import DocumentRecord
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.providers.factories import build_embedder
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space

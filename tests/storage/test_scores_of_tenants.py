@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from helix.domain.records import SearchResult
+from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.domain.search_space import Fusion
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, write
 from tests.support.texts import paragraphs

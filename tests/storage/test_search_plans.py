@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from pgvector.psycopg import register_vector
 
+from helix.domain.retrieval import DEFAULT_FUSION
 from helix.domain.scope import DEFAULT_TENANT, Scope
-from helix.domain.search_space import DEFAULT_FUSION
 from helix.storage.searches import hybrid_search
 from helix.storage.statements.hits import STORED_PLACES
 from tests.support.fake_embedder import opened, record, rows, write

@@ -13,7 +13,7 @@ from helix.domain.facts import SPANS, texts_of
 from helix.language.paraphrases import meaning
 from helix.language.terms import STOP_WORDS
 from helix.language.words import words
-from helix.storage.overview import section_leads
+from helix.storage.document_parts import section_leads
 
 _MOST_CHARACTERS = 400_000
 _MOST_TOPICS = 10

@@ -12,7 +12,7 @@ from helix.domain.question_analysis import AskedQuestion, read_question
 from helix.domain.relevance import companies_of, irrelevance
 from helix.evidence.model import how_likely
 from helix.evidence.units import Passage, Unit, units_of
-from helix.language.folding import copy_words
+from helix.language.words import copy_words
 
 
 def with_marks(proof: Proof, question: str, answer: str, sources: Sequence[Source]) -> Proof:

@@ -18,9 +18,9 @@ from helix.answering.proof.numbers import (
     Number,
 )
 from helix.answering.proof.units import Unit, is_attached, unit_at, unit_of
-from helix.language.folding import copy_words
 from helix.language.terms import terms
 from helix.language.word_lists import expression, tables
+from helix.language.words import copy_words
 
 _SIGNS = {"½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
 _COUNTING = NUMBER_WORDS | {"trillion", *PARTS, *(f"{part}s" for part in PARTS), *SCALES}

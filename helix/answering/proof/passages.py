@@ -14,9 +14,9 @@ from helix.answering.proof.model import Support
 from helix.answering.proof.presence import same_numbers
 from helix.domain.context import Source
 from helix.domain.records import Hit
-from helix.language.folding import WORD, copy_words, copy_words_in_place, plain_ascii
 from helix.language.sentences import Span, sentence_spans
 from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import WORD, copy_words, copy_words_in_place, plain_ascii
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
 _OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§"

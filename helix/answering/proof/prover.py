@@ -23,7 +23,7 @@ from helix.answering.proof.results import result_problem, support_of_result
 from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
-from helix.language.folding import copy_words
+from helix.language.words import copy_words
 
 _LONGEST_READ = 2000  # characters of a claim that is read
 _LOOKED_UP = 2  # sources in which a statement without a marker is read

@@ -16,7 +16,7 @@ from helix.answering.answer import Answer
 from helix.domain.context import Source
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
-from helix.domain.search_space import Fusion, SearchSpace
+from helix.domain.retrieval import Fusion, SearchSpace
 from helix.domain.turns import Turn, follows
 from helix.settings import Settings
 

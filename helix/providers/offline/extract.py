@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
-from helix.domain.intents import is_summary
+from helix.domain.question_analysis import is_summary
 from helix.evidence.asked_words import rest_of
 from helix.evidence.forms import STEP, Form
 from helix.language.paraphrases import rephrasings

@@ -16,10 +16,9 @@ from helix.evidence.forms import Form, bare
 from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
-from helix.language.folding import copy_words
 from helix.language.rows import INWARDS
 from helix.language.word_lists import word_lists
-from helix.language.words import words
+from helix.language.words import copy_words, words
 from helix.providers.offline.reading import OfferedSource
 
 _TRIED = 8
