@@ -11,7 +11,6 @@ from pipelines.readers import ReadText, UnreadableFile
 from pipelines.readers.grids import (
     MOST_CELLS,
     CellPlace,
-    Grid,
     GridHead,
     GridRow,
     Landing,
@@ -82,21 +81,6 @@ class Draft:
             self.free_cells -= len(first.cells)
             self._tables.append(first)
 
-    def add_grid(
-        self,
-        grid: Grid,
-        *,
-        heading_path: tuple[str, ...] = (),
-        page: int | None = None,
-        label: str = "",
-    ) -> None:
-        """A table as sections of rows. Where its rows have numbers, ``label`` ("sheet Budget, ") is
-        put in front of them ("rows 2-21"); without, it is the label of each section ("page 3").
-        """
-        table = TableDraft(self, grid.head, heading_path)
-        table.add(grid.rows, page=page, label=label)
-        table.close()
-
     def tail(self, start: int) -> str:
         """The text so far from ``start`` on, which is near its end."""
         pieces: list[str] = []
@@ -145,7 +129,11 @@ class TableDraft:
         self._cells: list[Cell] = []
 
     def add(self, rows: Iterable[GridRow], *, page: int | None = None, label: str = "") -> None:
-        """Further rows, in sections of at most 20; ``page`` and ``label`` as ``Draft.add_grid``."""
+        """Further rows, in sections of at most 20.
+
+        Where they have numbers, ``label`` ("sheet Budget, ") is put in front of them ("rows 2-21");
+        without, it is the label of each section ("page 3").
+        """
         for group in sections_of(self._head, rows):
             self._add(group, page, label + _numbers(group))
 

@@ -52,11 +52,6 @@ def read(data: bytes, progress: Progress) -> ReadText:
     )
 
 
-def sections_of(text: str) -> tuple[Section, ...]:
-    """The sections of ``structure_of``."""
-    return structure_of(text)[0]
-
-
 def structure_of(text: str) -> tuple[tuple[Section, ...], list[Table]]:
     """Sections by heading, with the heading path; fenced code and short tables are their blocks.
 

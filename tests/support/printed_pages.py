@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from helix.sandbox.pdfium.document import Document, Page, PageText
+from pipelines.readers.printed.rules import Rule, packed_rules, unpacked
+from pipelines.readers.printed.words import Word, page_words
 
 Drawing = Callable[[Canvas], None]
 
@@ -50,3 +52,14 @@ def opened(data: bytes) -> Iterator[tuple[Page, PageText]]:
         finally:
             text.close()
             page.close()
+
+
+def words_of(page: Page, text: PageText) -> list[Word]:
+    """The upright words of a page, in the order of its file."""
+    packed = page_words(page, text)
+    return packed.words().chosen([n for n, aside in enumerate(packed.aside) if not aside])
+
+
+def rules_of(page: Page) -> list[Rule]:
+    """The rules of a page as it is shown."""
+    return unpacked(packed_rules(page))

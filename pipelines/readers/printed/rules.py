@@ -51,16 +51,11 @@ class PackedRules(NamedTuple):
     filled: bytes
 
 
-def rules_of(page: Page, turn: int = 0) -> list[Rule]:
+def packed_rules(page: Page, turn: int = 0) -> PackedRules:
     """The rules of a page, read after ``turn`` quarter turns, in the order that they are drawn.
 
     A page with more than 5,000 has a drawing on it, whose lines make no table: it has none.
     """
-    return unpacked(packed_rules(page, turn))
-
-
-def packed_rules(page: Page, turn: int = 0) -> PackedRules:
-    """The same, packed."""
     drawn = list(islice(_drawn(page), _MOST_RULES + 1))
     if not drawn or len(drawn) > _MOST_RULES:
         return PackedRules(no_boxes(), b"")

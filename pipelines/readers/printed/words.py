@@ -202,17 +202,11 @@ def printed(text: str) -> str:
     return whole(text).translate(AS_HYPHENS)
 
 
-def words_of(page: Page, text: PageText) -> list[Word]:
-    """The upright words of a page as it is read, in the order of its file.
+def page_words(page: Page, text: PageText) -> PageWords:
+    """All words, packed. What lies outside of the page as it is shown is left out.
 
     Raises PdfiumError for a damaged page.
     """
-    packed = page_words(page, text)
-    return packed.words().chosen([n for n, aside in enumerate(packed.aside) if not aside])
-
-
-def page_words(page: Page, text: PageText) -> PageWords:
-    """All words, packed. What lies outside of the page as it is shown is left out."""
     characters = PageCharacters(text)
     found = _words_in(characters)
     firsts = characters.numbers(found.starts)

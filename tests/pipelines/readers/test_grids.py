@@ -29,9 +29,15 @@ SALES = GridHead(
 )
 
 
+def add_grid(draft: Draft, grid: Grid, label: str = "", page: int | None = None) -> None:
+    table = TableDraft(draft, grid.head, ("Note 2",))
+    table.add(grid.rows, page=page, label=label)
+    table.close()
+
+
 def read(grid: Grid) -> ReadText:
     draft = Draft()
-    draft.add_grid(grid, heading_path=("Note 2",), page=7, label="page 7")
+    add_grid(draft, grid, "page 7", 7)
     return draft.finish(None)
 
 
@@ -119,7 +125,7 @@ def test_the_cells_of_a_document_are_bounded_and_its_text_is_not() -> None:
     draft.free_cells = 5
     for _ in range(2):
         rows = tuple(row(path(f"Line {n}"), "1", "2") for n in range(2))
-        draft.add_grid(Grid(SALES, rows))
+        add_grid(draft, Grid(SALES, rows))
     done = draft.finish(None)
     assert [len(table.cells) for table in done.tables] == [4, 1]
     assert [len(table.rows) for table in done.tables] == [2, 1]
@@ -150,7 +156,7 @@ def test_what_lands_is_what_was_given(data: st.DataObject, width: int, height: i
     )
     draft = Draft()
     draft.add("Before.")
-    draft.add_grid(Grid(GridHead(columns, entry(), entry(), entry()), rows), label="table 1, ")
+    add_grid(draft, Grid(GridHead(columns, entry(), entry(), entry()), rows), "table 1, ")
     done = draft.finish(None)
     for start, end, origin in draft.landed:
         assert origin == ("origin", done.text[start:end])

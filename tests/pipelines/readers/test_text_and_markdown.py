@@ -13,7 +13,7 @@ from helix.domain.file_kinds import title_from_name
 from helix.domain.records import Section
 from pipelines.files.scan import scan
 from pipelines.readers import UnreadableFile, read
-from pipelines.readers.markdown import sections_of
+from pipelines.readers.markdown import structure_of
 from pipelines.readers.outline import LONGEST_TABLE
 
 KINDS = ("text", "markdown")
@@ -124,11 +124,11 @@ def test_the_title_of_markdown(text: str, title: str | None) -> None:
 
 def outline(text: str) -> list[tuple[str, str]]:
     """(heading path, the section's text) of each section."""
-    return [(" > ".join(s.heading_path), text[s.start : s.end]) for s in sections_of(text)]
+    return [(" > ".join(s.heading_path), text[s.start : s.end]) for s in structure_of(text)[0]]
 
 
 def blocks(text: str) -> list[str]:
-    return [text[start:end] for s in sections_of(text) for start, end in s.blocks]
+    return [text[start:end] for s in structure_of(text)[0] for start, end in s.blocks]
 
 
 def test_sections_by_heading() -> None:
@@ -164,13 +164,13 @@ def test_sections_by_heading() -> None:
 )
 def test_code_and_tables_are_blocks(text: str, found: list[str]) -> None:
     assert blocks(text) == found
-    assert len(sections_of(text)) == 1
+    assert len(structure_of(text)[0]) == 1
 
 
 def test_a_long_table_is_a_section_of_rows_with_its_header() -> None:
     rows = "".join(f"| item {n} | {n} |\n" for n in range(LONGEST_TABLE // 10))
     text = f"# Prices\n\n| name | price |\n|---|---|\n{rows}\nAfter.\n"
-    table, after = sections_of(text)
+    table, after = structure_of(text)[0]
     assert (table.rows, table.context, table.heading_path) == (
         True,
         "| name | price |",
@@ -202,12 +202,12 @@ _LINES = st.sampled_from(
 @given(st.lists(_LINES), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_sections_cover_the_text(lines: list[str], line_end: str, has_front: bool) -> None:
     text = line_end.join((["---", "a: b", "---"] if has_front else []) + lines)
-    assert_covers(text, sections_of(text))
+    assert_covers(text, structure_of(text)[0])
 
 
 @given(st.text(alphabet="#>`~-=|[]<!*_ \n\r\ta1.:"))
 def test_sections_cover_any_marks(text: str) -> None:
-    assert_covers(text, sections_of(text))
+    assert_covers(text, structure_of(text)[0])
 
 
 @pytest.mark.parametrize(
@@ -227,13 +227,13 @@ def test_sections_cover_any_marks(text: str) -> None:
 )
 def test_hostile_markdown_ends(text: str) -> None:
     """Quadratic time would reach the test's own limit."""
-    assert_covers(text, sections_of(text))
+    assert_covers(text, structure_of(text)[0])
 
 
 def test_a_large_text_keeps_headings_and_fences() -> None:
     part = "Part {0}\n======\n\n{1}\n```\n# no\n``` no\n```\n\n## Sub {0} ##\ntext\n"
     text = "".join(part.format(number, "word " * 4_000) for number in range(60))
-    found = sections_of(text)
+    found = structure_of(text)[0]
     assert_covers(text, found)
     assert len(text) > 1_000_000
     assert [s.heading_path for s in found[-2:]] == [("Part 59",), ("Part 59", "Sub 59")]

@@ -15,7 +15,7 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_
 
 from helix.domain.records import Section
 from helix.language.sentences import Span
-from pipelines.readers.markdown import sections_of
+from pipelines.readers.markdown import structure_of
 from pipelines.splitters import SectionSplitter
 from pipelines.splitters.pieces import LONGEST_BLOCK
 from tests.support.texts import PROSE, SIZES, paragraphs, sectioned
@@ -124,7 +124,7 @@ def test_fenced_code_of_markdown_is_never_cut(examples: int) -> None:
             words = " ".join(prose.replace("`", " ").replace("~", " ").split())
             text += f"## Part\n\nSee: {words}\n\n{fence}\n\n"
             fences.append(fence.strip())
-        nodes = split(text, sections_of(text), (chunk_tokens, 10))
+        nodes = split(text, structure_of(text)[0], (chunk_tokens, 10))
         for fence in fences:
             assert any(fence in node.text for node in nodes)
 
@@ -136,7 +136,7 @@ def test_nested_fences_in_lists_and_fences_longer_than_a_chunk_stay_whole() -> N
     nested = "`````md\n````\n```\n~~~\n```\n````\n`````"
     listed = "```sh\n  make it\n\n  make it again\n  ```"
     text = f"# A\n\nBefore.\n\n{long}\n\nBetween.\n\n{nested}\n\n- Item:\n\n  {listed}\n- Next.\n"
-    nodes = split(text, sections_of(text))
+    nodes = split(text, structure_of(text)[0])
     assert len(tokenize(long)) > 2000
     for fence in (long, nested, listed):
         assert any(fence in node.text for node in nodes)

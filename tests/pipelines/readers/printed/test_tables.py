@@ -9,10 +9,10 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from pipelines.readers.grids import texts_of
-from pipelines.readers.printed.rules import Rule, rules_of
+from pipelines.readers.printed.rules import Rule
 from pipelines.readers.printed.tables import FoundTable, Origin, find_tables, rows_below
-from pipelines.readers.printed.words import Word, words_of
-from tests.support.printed_pages import HEIGHT, drawn, opened, put
+from pipelines.readers.printed.words import Word
+from tests.support.printed_pages import HEIGHT, drawn, opened, put, rules_of, words_of
 
 Cells = dict[tuple[tuple[str, ...], tuple[str, ...]], str]
 

@@ -10,9 +10,9 @@ from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
 from reportlab.pdfbase.ttfonts import TTFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from pipelines.readers.printed.rules import Rule, rules_of
-from pipelines.readers.printed.words import Word, page_words, words_of
-from tests.support.printed_pages import HEIGHT, WIDTH, drawn, opened, put
+from pipelines.readers.printed.rules import Rule
+from pipelines.readers.printed.words import Word, page_words
+from tests.support.printed_pages import HEIGHT, WIDTH, drawn, opened, put, rules_of, words_of
 
 
 def read(data: bytes) -> dict[str, Word]:
