@@ -16,6 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.agent.gathering import Gathering
 from helix.agent.rendering import tokens_of
 from helix.agent.tool import AnyTool
+from helix.answering.form.schema import closed_object
 from helix.domain.prompt import defuse
 from helix.providers.base import LanguageModel, model_failures, usage_of
 from helix.settings.prompts import prompt
@@ -106,17 +107,8 @@ def call_of(reply: str) -> tuple[str, dict[str, Any]] | None:
 
 def calls_schema(tools: Sequence[AnyTool]) -> dict[str, Any]:
     """The schema of one turn: a call of one of ``tools`` with its required arguments, or `done`."""
-    calls = [_object({"tool": {"const": tool.name}} | _required(tool)) for tool in tools]
-    return {"anyOf": [*calls, _object({"tool": {"const": DONE}})]}
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    calls = [closed_object({"tool": {"const": tool.name}} | _required(tool)) for tool in tools]
+    return {"anyOf": [*calls, closed_object({"tool": {"const": DONE}})]}
 
 
 def _required(tool: AnyTool) -> dict[str, Any]:

@@ -15,15 +15,17 @@ from helix.answering.images import UploadedImage, ask_about_image, image_message
 from helix.answering.judging import ModelJudge
 from helix.answering.memory import next_summary
 from helix.domain.history import History
+from helix.domain.lifetime import Lifetime
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel, Usage
 from helix.providers.gemini import gemini_llm
 from helix.providers.gemini.families import (
     AUTOMATIC,
+    DEFAULT_EMBEDDER,
     FAMILIES,
     READ,
     cost_usd,
-    default_lifetimes,
+    embedding_family_of,
     family_of,
 )
 from helix.retrieval.rewriting.model import ModelRewriter
@@ -219,7 +221,7 @@ def test_a_models_family_is_that_of_its_id_with_a_version_behind_it(
     assert (found in FAMILIES) is bool(family)
     if not family:
         assert found.least_thinking == {"thinking_level": "low"}
-        assert not (found.sampling or found.prefill or found.candidates or found.prices)
+        assert not (found.sampling or found.candidates or found.prices)
 
 
 def test_no_family_thinks_by_a_level_and_by_a_budget() -> None:
@@ -247,6 +249,15 @@ def test_the_cost_of_an_answer_by_the_day(usage: Usage, day: date, dollars: floa
 
 
 # --- ends
+
+
+def default_lifetimes() -> list[Lifetime]:
+    """The lifetimes of the models that are taken where no setting names one."""
+    embedder = embedding_family_of(DEFAULT_EMBEDDER)
+    return [
+        family_of(AUTOMATIC).lifetime(AUTOMATIC, "GEMINI_MODEL"),
+        embedder.lifetime(DEFAULT_EMBEDDER, "EMBED_MODEL"),
+    ]
 
 
 def test_no_default_of_ours_ends_within_sixty_days_of_today() -> None:

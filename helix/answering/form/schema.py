@@ -52,11 +52,12 @@ def answer_schema(sources: int) -> dict[str, Any]:
         "sources": {"type": "array", "items": number, "minItems": 1, "maxItems": MOST_SOURCES},
         "text": {"type": "string"},
     }
-    blocks = {"type": "array", "items": _object(properties), "maxItems": MOST_BLOCKS}
-    return _object({"blocks": blocks})
+    blocks = {"type": "array", "items": closed_object(properties), "maxItems": MOST_BLOCKS}
+    return closed_object({"blocks": blocks})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has all of ``properties``, by name, and no others."""
     return {
         "type": "object",
         "properties": properties,

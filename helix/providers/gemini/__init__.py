@@ -7,8 +7,6 @@ too, makes the embedding drop the key and look for Google Cloud credentials.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
 from helix.providers.gemini.embedding import GeminiEmbedding, gemini_title
@@ -20,6 +18,7 @@ from helix.providers.gemini.models_list import best_model, listed_models
 from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy
 from helix.providers.schemas import gemini_schema
 from helix.settings import Settings
+from helix.telemetry.usage_meter import today
 
 MAX_DISTANCE = 0.55
 """The contract's default gate for Gemini, a cosine distance; measured for none of its embedding
@@ -74,7 +73,7 @@ def gemini_llm(
     variable = "HELIX_LLM" if model else "GEMINI_MODEL"
     name, listed = model or settings.gemini_model, listed_models(settings)
     if name.lower() == AUTO:
-        name = best_model(listed or (), _today())
+        name = best_model(listed or (), today())
     gone = listed is not None and name.rpartition("/")[2] not in listed
     connection = connect(settings, Target(name, variable), policy)
     return LanguageModel(
@@ -85,12 +84,8 @@ def gemini_llm(
         title=gemini_title(connection.target.model),
         title_of=gemini_title,
         brief=BRIEF,
-        cost=lambda usage: cost_usd(usage, _today()),
+        cost=lambda usage: cost_usd(usage, today()),
         lifetime=family_of(name).lifetime(name, variable, gone=gone),
         schema_options=gemini_schema,
         aclose=connection.aclose,
     )
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

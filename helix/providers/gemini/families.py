@@ -57,7 +57,6 @@ class Family:
         least_thinking: the least that the model may be asked to think.
         sampling: whether temperature, top_p and top_k may be sent: later models ignore or refuse
             them.
-        prefill: whether a request may end in a turn of the model.
         candidates: whether more than one answer may be asked for.
         context_tokens, output_tokens: the most that a request and an answer may have.
         ends: the announced end; None: none is announced.
@@ -68,7 +67,6 @@ class Family:
     id: str
     least_thinking: Thinking
     sampling: bool = False
-    prefill: bool = False
     candidates: bool = False
     context_tokens: int = CONTEXT_TOKENS
     output_tokens: int = OUTPUT_TOKENS
@@ -140,16 +138,16 @@ _NONE: Thinking = {"thinking_budget": 0}
 
 FAMILIES: tuple[Family, ...] = (
     Family(
-        "gemini-2.5-flash-lite", _NONE, sampling=True, prefill=True, candidates=True,
+        "gemini-2.5-flash-lite", _NONE, sampling=True, candidates=True,
         prices=(Prices(0.10, 0.40, 0.01),),
     ),
     Family(
-        "gemini-2.5-flash", _NONE, sampling=True, prefill=True, candidates=True,
+        "gemini-2.5-flash", _NONE, sampling=True, candidates=True,
         ends=_END_OF_2_5, replacement="gemini-3.5-flash-lite", prices=(Prices(0.30, 2.50, 0.03),),
     ),
     Family(
         "gemini-2.5-pro", {"thinking_budget": 128},  # the least it takes: it refuses 0
-        sampling=True, prefill=True, candidates=True,
+        sampling=True, candidates=True,
         ends=_END_OF_2_5, replacement="gemini-3.8-flash",
         prices=(Prices(1.25, 10.0, 0.125, above=Prices(2.50, 15.0, 0.25)),),
     ),
@@ -205,12 +203,3 @@ def family_of(model: str) -> Family:
 def cost_usd(usage: Usage, day: date) -> float | None:
     """The US dollars that ``usage`` cost on ``day`` by the model that answered."""
     return family_of(usage.model).cost(usage, day)
-
-
-def default_lifetimes() -> list[Lifetime]:
-    """The lifetimes of the models that are taken where no setting names one."""
-    embedder = embedding_family_of(DEFAULT_EMBEDDER)
-    return [
-        family_of(AUTOMATIC).lifetime(AUTOMATIC, "GEMINI_MODEL"),
-        embedder.lifetime(DEFAULT_EMBEDDER, "EMBED_MODEL"),
-    ]

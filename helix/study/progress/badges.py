@@ -12,19 +12,18 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Any, get_args
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from helix.library.access import Library, Row
 from helix.storage.statements import progress as sql
-from helix.study.progress.actions import TURNED_ON, Action, Learner
+from helix.study.progress.actions import TURNED_ON, Learner
 
 DERIVED = (
     "days_active", "longest_streak", "minutes", "sessions", "longest_session", "late_sessions",
     "early_sessions", "questions_in_a_day",
 )  # fmt: skip
 """Metrics besides the number of times that an action was done."""
-METRICS = (*DERIVED, *get_args(Action))
 
 
 @dataclass(frozen=True)
