@@ -12,8 +12,8 @@ from helix.domain.facts import PERIOD_END, period_end
 from pipelines.facts.authors import author_facts
 from pipelines.facts.company import company_facts
 from pipelines.facts.front import Fact, Facts, Front, front_of
-from pipelines.facts.kind import kind_facts
 from pipelines.facts.time import time_facts
+from pipelines.facts.title import kind_facts
 from pipelines.readers import ReadText
 
 Rule = Callable[[Front, Facts], Facts]

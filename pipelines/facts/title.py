@@ -1,4 +1,4 @@
-"""A document's title: its own where it says something, else what its facts say it is."""
+"""A document's kind, as a 10-Q or a letter, and the title that it says or its facts say."""
 
 from __future__ import annotations
 
@@ -6,17 +6,80 @@ import re
 
 from helix.domain.names import company_names
 from helix.language.periods import DAY
-from helix.language.word_lists import word_lists
+from helix.language.word_lists import tables, word_lists
 from helix.language.words import copy_words
-from pipelines.facts.front import Facts
-from pipelines.facts.kind import FILINGS
+from pipelines.facts.front import Fact, Facts, Front, fact_of
 
+_COVER = 3000  # characters in which a form says its name
+_ABSTRACT = re.compile(r"^[^\w\n]*(?:abstract|summary)\b", re.IGNORECASE | re.MULTILINE)
+_SCIENTIFIC = re.compile(
+    r"\bdoi\b|\barxiv\b|^[^\w\n]*(?:\d\.?[^\S\n]*)?(?:introduction|keywords?|references)\b"
+    r"|\breceived:?\s.{0,200}\baccepted:?\s",
+    re.IGNORECASE | re.MULTILINE,
+)
+_GREETING = re.compile(r"^[^\w\n]*dear\b.{1,80}$", re.IGNORECASE | re.MULTILINE)
+_FAREWELL = re.compile(
+    r"^[^\w\n]*(?:(?:yours\s+)?(?:sincerely|faithfully|truly)|(?:kind|best|warm)\s+regards)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _GENERIC = word_lists("documents")["generic_titles"]
 _LEGAL = word_lists("documents")["legal_forms"]
 _DAY = re.compile(DAY)
 _FORM = re.compile(r"\b(?:form\s*)?(?:10-?[qk]|[86]-?k|20-?f|s-?1)(?:405|/a)?\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3,}")
 _LONGEST = 200  # characters
+
+
+def _rules(table: str) -> dict[str, re.Pattern[str]]:
+    patterns: dict[str, str] = tables("documents")[table]
+    return {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in patterns.items()}
+
+
+_FORMS, _KINDS = _rules("forms"), _rules("kinds")
+FILINGS = frozenset(_FORMS)
+"""The kinds that are forms of the securities commission of the United States."""
+
+
+def kind_facts(front: Front, _: Facts) -> Facts:
+    """``kind``, where a rule tells it."""
+    kind = _form(front) or _paper(front) or _by_headline(front) or _letter(front)
+    return {"kind": kind} if kind else {}
+
+
+def _form(front: Front) -> Fact | None:
+    matches = (
+        (match.start(), Fact(kind, fact_of(match).span))
+        for kind, pattern in _FORMS.items()
+        if (match := pattern.search(front.text, 0, _COVER))
+    )
+    return min(matches, default=(0, None))[1]
+
+
+def _paper(front: Front) -> Fact | None:
+    abstract = _ABSTRACT.search(front.text)
+    if abstract and _SCIENTIFIC.search(front.text):
+        return Fact("paper", abstract.span())
+    return None
+
+
+def _by_headline(front: Front) -> Fact | None:
+    """The kind that the earliest headline names; of one line the first rule's."""
+    if front.metadata_title:
+        for kind, pattern in _KINDS.items():
+            if pattern.search(front.metadata_title):
+                return Fact(kind)
+    for line in front.headlines:
+        for kind, pattern in _KINDS.items():
+            if match := pattern.search(line.text):
+                return Fact(kind, line.fact(match).span)
+    return None
+
+
+def _letter(front: Front) -> Fact | None:
+    greeting = _GREETING.search(front.text)
+    if greeting and _FAREWELL.search(front.text, greeting.end()):
+        return Fact("letter", greeting.span())
+    return None
 
 
 def title_of(
