@@ -7,9 +7,8 @@ from typing import Any
 
 from helix.library.source_entries import KnownEntry
 from pipelines.sources.base import Entry, SourceError
-from pipelines.sources.comparison import Comparison
+from pipelines.sources.comparison import Comparison, Removals
 from pipelines.sources.entry_reader import EntryReader, Outcome
-from pipelines.sources.removal import Removals
 
 _MOST_TOLD = 100
 

@@ -1,16 +1,22 @@
-"""The entries of a source that are taken, by their names, globs, size and age."""
+"""The entries of a source that are taken, by their names, globs, size and age, as listed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from helix.domain.file_kinds import supported_name
 from helix.library.sources import Source
-from pipelines.sources.base import Entry
+from pipelines.files.metadata_sheet import NAME as SHEET_NAME
+from pipelines.sources.base import Connector, Entry, SourceBusy, SourceError
+from pipelines.sources.comparison import Listing
+from pipelines.sources.retries import with_retries
+
+_LONGEST_KEY = 1000
+Spaces = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,57 @@ def pattern_of(glob: str) -> re.Pattern[str]:
 def _part(text: str) -> str:
     wild = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return wild.get(text) or re.escape(text)
+
+
+class ReaderMap:
+    """The spaces of what the readers of a source may read; ``mapped`` by reader, ids of spaces.
+
+    Where nothing is mapped, or the source does not tell, all stands in ``otherwise``.
+    """
+
+    def __init__(
+        self, mapped: Mapping[str, Sequence[int]], otherwise: Sequence[int], there: Collection[int]
+    ) -> None:
+        self._mapped = {reader: set(spaces) & {0, *there} for reader, spaces in mapped.items()}
+        self._otherwise = tuple(otherwise)
+
+    def spaces_of(self, readers: Sequence[str] | None) -> Spaces:
+        """The spaces, in order; empty where nobody who is mapped may read it."""
+        if not self._mapped or readers is None:
+            return self._otherwise
+        found = set[int]().union(*(self._mapped.get(reader, ()) for reader in readers))
+        return tuple(sorted(found))
+
+
+def list_source(connector: Connector, selection: Selection, readers: ReaderMap) -> Listing:
+    """The listing of a source that has been opened; a failure is in it, and is not raised."""
+
+    def whole() -> Listing:  # from the beginning, where the source was busy in the midst of it
+        listing = Listing()
+        try:
+            for entry in connector.entries():
+                _take(listing, entry, selection, readers)
+        except SourceBusy:
+            raise
+        except SourceError as error:
+            listing.error = str(error)
+        return listing
+
+    try:
+        return with_retries(whole)
+    except SourceBusy as busy:
+        return Listing(error=str(busy))
+
+
+def _take(listing: Listing, entry: Entry, selection: Selection, readers: ReaderMap) -> None:
+    if "\x00" in entry.key or not 0 < len(entry.key) <= _LONGEST_KEY:
+        return
+    listing.listed.add(entry.key)
+    if not selection.takes(entry):
+        return
+    if not readers.spaces_of(entry.readers):
+        listing.barred.add(entry.key)
+    elif name_of(entry).lower() == SHEET_NAME:
+        listing.sheets[entry.key] = entry
+    else:
+        listing.taken[entry.key] = entry

@@ -2,7 +2,7 @@
 
 list -> compare -> read what is new or changed, in batches that become files of the run -> move what
 is only called otherwise -> mark what is gone. The run's files are then read and embedded as those
-of any run, and pipelines/sources/removal.py removes at its end what was marked.
+of any run, and pipelines/sources/comparison.py removes at its end what was marked.
 
 Done twice, as after a kill, it adds nothing twice: what a run has already is not added again, and
 nothing is removed here.
@@ -41,12 +41,10 @@ from helix.store import ChunkStore
 from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits, PlannedFile
 from pipelines.sources.base import Connector, Entry, Recalling
-from pipelines.sources.comparison import Comparison, Listing, compare
+from pipelines.sources.comparison import Comparison, Listing, Removals, compare, confirm, decide
 from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put_of
-from pipelines.sources.listing import ReaderMap, list_source
 from pipelines.sources.preview import preview_of, take_moves
-from pipelines.sources.removal import Removals, confirm, decide
-from pipelines.sources.selection import Selection, name_of
+from pipelines.sources.selection import ReaderMap, Selection, list_source, name_of
 from pipelines.sources.sheets import given_to, sheets_of
 from pipelines.sources.source_lock import source_lock
 from pipelines.sources.stored_source import open_stored_source
