@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from helix.sandbox.frames import NoAnswer
+from helix.sandbox.frames import NoAnswer, ProcessEnd, Request
 from helix.sandbox.host_client import (
     GRACE,
     Frames,
@@ -23,7 +23,6 @@ from helix.sandbox.host_client import (
     open_work,
     receive_end,
 )
-from helix.sandbox.request import ProcessEnd, Request
 
 __all__ = ["Frames", "NoAnswer", "Request", "Sandbox", "SandboxFailed"]
 

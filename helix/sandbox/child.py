@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from helix.sandbox.confinement import confine_reader, die_with_parent
-from helix.sandbox.frames import NoAnswer, reason_frame
-from helix.sandbox.request import Request, Work
+from helix.sandbox.frames import NoAnswer, Request, Work, reason_frame
 
 _OURS = ("readers", "printed", "rendering")
 """The folders of our own code that works on files: where it failed is told by their lines."""

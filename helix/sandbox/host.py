@@ -23,7 +23,7 @@ from pathlib import Path
 
 from helix.sandbox import child
 from helix.sandbox.confinement import confine_host
-from helix.sandbox.request import ProcessEnd, Request
+from helix.sandbox.frames import ProcessEnd, Request
 
 _MB = 1024 * 1024
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes that ru_maxrss counts in

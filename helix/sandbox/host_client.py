@@ -13,8 +13,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from helix.errors import HelixError
-from helix.sandbox.frames import HEAD, LONGEST_REASON, REASON, WRONG, NoAnswer, reason_of
-from helix.sandbox.request import ProcessEnd, Request
+from helix.sandbox.frames import (
+    HEAD,
+    LONGEST_REASON,
+    REASON,
+    WRONG,
+    NoAnswer,
+    ProcessEnd,
+    Request,
+    reason_of,
+)
 
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 """Variables a host inherits; keys and the database's address are not among them."""

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from helix.sandbox.frames import NoAnswer
-from helix.sandbox.request import Send
+from helix.sandbox.frames import NoAnswer, Send
 from pipelines.readers import Reader, UnreadableFile
 from pipelines.readers.searchable_text import without_navigation
 from pipelines.sandbox import answer

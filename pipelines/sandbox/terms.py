@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from helix.sandbox import Frames, NoAnswer
-from helix.sandbox.frames import WRONG, frame
-from helix.sandbox.request import Send
+from helix.sandbox.frames import WRONG, Send, frame
 from helix.storage.packed_terms import are_terms, digest_of, packed_terms
 
 WORK = "pipelines.sandbox.terms:terms_in_frames"

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from helix.sandbox.request import Send
+from helix.sandbox.frames import Send
 
 
 def send(data: bytes, options: Mapping[str, Any], send: Send) -> Iterable[bytes]:

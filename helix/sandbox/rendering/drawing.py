@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.sandbox.frames import NoAnswer, head
+from helix.sandbox.frames import NoAnswer, Send, head
 from helix.sandbox.pdfium.bitmap import CHANNELS, draw
 from helix.sandbox.pdfium.document import Document, PdfiumError
 from helix.sandbox.rendering.limits import IMAGE_FRAME, MOST_PIXELS
-from helix.sandbox.request import Send
 
 _LONGEST_SIDE = 16_384  # pixels: what browsers draw
 # Text on white is few values in long runs. A page of a 10-Q in colour takes 15 to 25 ms so, where
