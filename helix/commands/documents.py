@@ -12,10 +12,10 @@ import typer
 from helix.commands.console import one_line, print_table, printable
 from helix.commands.document_names import find_document, find_documents
 from helix.commands.lazy_commands import ListByDefault
+from helix.commands.refusals import unmet_condition
 from helix.commands.service.address import ServerOption
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import library_service
-from helix.commands.unmet_conditions import unmet_condition
 from helix.domain.conditions import written_conditions
 from helix.domain.metadata import assignments, checked_key, shown
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name

@@ -1,16 +1,17 @@
-"""Reasons for a refusal, and remedies: on the terminal, in the words of commands."""
+"""Reasons for a refusal, or why no document fits, and remedies, in the words of commands."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from helix.commands.console import one_line
 from helix.commands.service.answers import AnswerService, Query
-from helix.commands.unmet_conditions import unmet_condition
+from helix.commands.service.documents import LibraryService
 from helix.domain.citations import place_of, snippet
+from helix.domain.conditions import Condition
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
 
@@ -18,6 +19,7 @@ _CLOSEST = 3
 _LABELS = 8
 _PASSAGE = 160
 """Characters of a passage that are shown."""
+_SHOWN = 8
 
 
 class NothingToAsk(HelixError):
@@ -99,3 +101,30 @@ def refusal_lines(answer: Mapping[str, Any]) -> list[str]:
 
 def _title(passage: Mapping[str, Any]) -> str:
     return "This may still answer it:" if passage.get("likely") else "Closest:"
+
+
+async def unmet_condition(library: LibraryService, conditions: Sequence[Condition]) -> str:
+    """The reason, as words for an error; empty where each condition is of keys that there are."""
+    keys = (await library.summary())["metadata"] if conditions else []
+    kinds = {str(key["name"]): key["kinds"] for key in keys}
+    return next(filter(None, (_mistake(one, kinds) for one in conditions)), "")
+
+
+def _mistake(one: Condition, kinds: Mapping[str, Sequence[str]]) -> str:
+    """The mistake in a condition, by the kinds that the values of each key have."""
+    if one.op == "!=" or not one.wanted:
+        return ""  # documents without the key fit too
+    if one.key not in kinds:
+        return f"no document has the metadata {one.key}: {one_line(_known(one.key, list(kinds)))}"
+    if one.kinds and not set(one.kinds) & set(kinds[one.key]):
+        has, compared = " or ".join(kinds[one.key]), " or ".join(one.kinds)
+        return f"--where compares {one.key} with a {compared}; its values are of type {has}"
+    return ""
+
+
+def _known(key: str, keys: list[str]) -> str:
+    if not keys:
+        return "none has any; `helix documents set NAME KEY=VALUE` gives it"
+    close = difflib.get_close_matches(key, keys, n=1)
+    more = " …" if len(keys) > _SHOWN else ""
+    return f"{f'is it {close[0]}? ' if close else ''}There are {', '.join(keys[:_SHOWN])}{more}"

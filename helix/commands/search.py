@@ -10,6 +10,7 @@ import typer
 
 from helix.commands.console import one_line, printable
 from helix.commands.document_names import find_documents
+from helix.commands.refusals import unmet_condition
 from helix.commands.scope_options import (
     AsOfOption,
     DocumentOption,
@@ -22,7 +23,6 @@ from helix.commands.scope_options import (
 from helix.commands.service.address import ServerOption
 from helix.commands.service.answers import Query
 from helix.commands.service.service_choice import answer_service
-from helix.commands.unmet_conditions import unmet_condition
 from helix.domain.citations import place_of
 from helix.domain.conditions import written_conditions
 from helix.domain.input_text import is_blank
