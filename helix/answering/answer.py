@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict
 
 from helix.answering.clarification import clarifying_question, question_back
 from helix.answering.code.blocks import without_code
-from helix.answering.code.model import CodeName
+from helix.answering.code.links import CodeName
 from helix.answering.debug import debug_block
 from helix.answering.guardrails import Flag
 from helix.answering.history_support import from_history

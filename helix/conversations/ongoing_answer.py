@@ -21,7 +21,7 @@ from helix.conversations.liveness import (
     MessageEvent,
     MessageRow,
 )
-from helix.domain.wire_json import json_bytes
+from helix.domain.contract import json_bytes
 from helix.errors import HelixError
 
 BEAT_SECONDS = 0.5

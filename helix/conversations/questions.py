@@ -16,7 +16,6 @@ from helix.answering.reading_right import ReadingRight
 from helix.conversations.answer_events import AnswerEvents
 from helix.conversations.attachments import attached_space
 from helix.conversations.conversation_rows import create, hold
-from helix.conversations.history import history_of
 from helix.conversations.images import describe_images, images_of
 from helix.conversations.liveness import MessageRow
 from helix.conversations.ongoing_answer import OngoingAnswer
@@ -26,6 +25,7 @@ from helix.conversations.tree import (
     NewMessage,
     active_leaf,
     add_message,
+    history_of,
     message,
 )
 from helix.domain.history import History

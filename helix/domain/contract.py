@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict
@@ -45,6 +46,9 @@ OPEN_FILE = ("queued", "reading", "embedding", "writing")
 ENDED_FILE = ("added", "replaced", "unchanged", "failed", "cancelled")
 """Statuses of an ingest run and of its files. SQL takes each tuple's text as its list, literally:
 the indexes of open rows are partial, and a bound list is not seen to fit them."""
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_LINE_ENDS = {end.encode(): f"\\u{ord(end):04x}".encode() for end in "\x85\u2028\u2029"}
+"""Characters that end a line for ``str.splitlines``, and so for ``httpx.Response.iter_lines``."""
 
 
 class Citation(TypedDict):
@@ -66,3 +70,14 @@ class Verdict(BaseModel):
     cited_ids: list[int]
     citations_correct: bool
     relevant: bool
+
+
+def json_bytes(payload: object) -> bytes:
+    """``payload`` as JSON on one line; lone surrogates and ends of lines travel as escapes."""
+    try:
+        encoded = _encode(payload).encode()
+    except UnicodeEncodeError:
+        return json.dumps(payload, separators=(",", ":")).encode()
+    for end, escape in _LINE_ENDS.items():
+        encoded = encoded.replace(end, escape)
+    return encoded

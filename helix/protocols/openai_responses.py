@@ -11,7 +11,7 @@ from contextlib import aclosing
 
 from helix.answering.events import Event
 from helix.domain.context import Source
-from helix.domain.wire_json import json_bytes
+from helix.domain.contract import json_bytes
 from helix.protocols.citation_markers import Json
 from helix.protocols.openai_text import (
     Failed,

@@ -16,7 +16,7 @@ from contextlib import aclosing
 from typing import Any
 
 from helix.answering.events import Event
-from helix.domain.wire_json import json_bytes
+from helix.domain.contract import json_bytes
 from helix.protocols.citation_markers import (
     CitationMarker,
     Json,

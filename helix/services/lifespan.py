@@ -23,7 +23,6 @@ from helix.services.answer_pipeline import open_answering
 from helix.services.exit_stack import closed_by
 from helix.services.models import Models, open_models
 from helix.services.retriever import Retrieving, open_retriever
-from helix.services.services import Services
 from helix.settings import Settings
 from helix.settings.prompts import use_folder
 from helix.storage.name_lookups import bound_name_lookups
@@ -32,6 +31,61 @@ from helix.telemetry.metrics import Metrics
 
 if TYPE_CHECKING:
     from helix.study.services import StudyServices
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.pipeline import AnswerPipeline
+from helix.domain.scope import Scope
+from helix.providers.base import Lifetime
+from helix.retrieval.passages import found_passages
+
+if TYPE_CHECKING:
+    from helix.study.services import StudyServices
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that a server needs, open.
+
+    Args:
+        answering: the pipeline that every question goes through.
+        receipts: the store of receipts; None where none are kept (HELIX_RECEIPT_DAYS=0).
+        configuration: the models and settings that answers are made with.
+        llm: the model of HELIX_LLM.
+        choices: the models that a question may choose, by name; ``llm`` first.
+        prompts: the prompts of tenants; an answer reads none where its models are offline.
+        study: the services of study; None where HELIX_STUDY is off.
+        lifetimes: of the models that have a known one.
+        on_run_created: is called when a run was committed for which there may be no worker;
+            returns whether it started one.
+    """
+
+    settings: Settings
+    store: TenantStore
+    engine: CitationQueryEngine
+    answering: AnswerPipeline
+    receipts: Receipts | None
+    configuration: Configuration
+    library: Library
+    llm: LanguageModel
+    choices: Mapping[str, LanguageModel]
+    prompts: PromptBook
+    study: StudyServices | None
+    on_run_created: Callable[[], bool] = lambda: False
+    metrics: Metrics = field(default_factory=Metrics)
+    page_images: PageImages = field(default_factory=PageImages)
+    lifetimes: tuple[Lifetime, ...] = ()
+    turns: OngoingAnswers = field(default_factory=OngoingAnswers)
+
+    async def passages(self, text: str, scope: Scope, limit: int) -> dict[str, Any]:
+        """The passages of ``scope`` that fit ``text``; raises as ``found_passages``."""
+        return await found_passages(self.engine.retriever, text, scope, limit)
+
+    def models(self) -> dict[str, str | None]:
+        """Embedder, llm, reranker and judge by their identity; None where there is none."""
+        return self.configuration.models_in(self.engine.retriever.space.description)
 
 
 @asynccontextmanager

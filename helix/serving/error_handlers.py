@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
 
@@ -14,17 +15,59 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from helix.errors import HelixError
+from helix.errors import HelixError, UpstreamError
 from helix.overload.limits import LimitReached
 from helix.protocols.openai_text import error_json
+from helix.serving.authentication import ApiRoute
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST
-from helix.serving.openai_route import is_openai_path
+from helix.serving.query_request import MAX_BYTES
+from helix.serving.sse import TextJson
 
+_logger = logging.getLogger(__name__)
+
+
+_HEADS = frozenset({
+    "assistants", "audio", "batches", "chat", "completions", "containers", "embeddings", "engines",
+    "files", "fine_tuning", "images", "models", "moderations", "organization", "realtime",
+    "responses", "threads", "uploads", "vector_stores", "videos",
+})  # fmt: skip
+"""The first parts of OpenAI's paths; `conversations` and `evals` are Helix's own."""
 _logger = logging.getLogger(__name__)
 _ROUTES = "chat/completions, responses, embeddings and models are"
 _ROUTER_SAYS = frozenset({HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase})
 _LONGEST_PATH = 200
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def is_openai_path(path: str) -> bool:
+    """True if a path is of OpenAI's API, so that a client of it reads the error."""
+    version, _, rest = path.removeprefix("/").partition("/")
+    return version == "v1" and rest.partition("/")[0] in _HEADS
+
+
+class OpenAIRoute(ApiRoute):
+    """A route whose failures are ``{"error": {"message", "type", "param", "code"}}``."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, whose errors have the format that OpenAI's clients read."""
+        handler = super().get_route_handler()
+
+        async def in_its_shape(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HelixError as error:
+                status = 502 if isinstance(error, UpstreamError) else error.status
+                if status >= 500:
+                    _logger.warning("no answer: %s", error)
+                param, code = getattr(error, "param", None), getattr(error, "code", "")
+                return TextJson(error_json(str(error), status, param, code), status)
+            except HTTPException as error:
+                if isinstance(error, LimitReached):
+                    request.state.refused_for = error.setting
+                error_body = error_json(error.detail, error.status_code)
+                return TextJson(error_body, error.status_code, headers=error.headers)
+
+        return in_its_shape
 
 
 def add_error_handlers(application: FastAPI) -> None:
@@ -91,3 +134,29 @@ def _problem(first: dict[str, Any]) -> str:
     if place == ["body"] and first["type"] != "missing":
         return "the body is no JSON object: send one, with Content-Type: application/json"
     return f"{'.'.join(place)}: {first['msg']}"
+
+
+class QueryRoute(ApiRoute):
+    """A route whose failures have the statuses of the contract, wherever they come from."""
+
+    max_body_bytes = MAX_BYTES
+    too_large_status = 400
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, its errors as statuses."""
+        handler = super().get_route_handler()
+
+        async def with_contract_status(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HelixError as error:
+                return error_response(error, _contract_status(error))
+
+        return with_contract_status
+
+
+def _contract_status(error: HelixError) -> int:
+    """The contract's status of a failure: 502 of a model, 500 of all else that is the server's."""
+    if isinstance(error, UpstreamError):
+        return 502
+    return error.status if error.status <= 501 else 500  # 501: the model takes no images

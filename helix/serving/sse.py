@@ -21,8 +21,7 @@ from helix.answering.events import typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
 from helix.answering.stream import AnswerStream
-from helix.domain.contract import Citation
-from helix.domain.wire_json import json_bytes
+from helix.domain.contract import Citation, json_bytes
 from helix.errors import BadRequest, HelixError
 from helix.overload.entry import place_for
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from helix.conversations import conversation_rows, history, tree
+from helix.conversations import conversation_rows, tree
 from helix.conversations.errors import Busy
 from helix.conversations.liveness import Ending, MessageRow
 from helix.conversations.tree import NewMessage
@@ -97,7 +97,7 @@ class World:
                     parent_id=parent)
         )  # fmt: skip
         model = self.models[tenant, name]
-        expected = model.path(parent)[-history.HISTORY_TURNS :]
+        expected = model.path(parent)[-tree.HISTORY_TURNS :]
         assert [turn.question for turn in begun.history.turns] == [
             model.questions[above] for above in expected
         ]

@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from helix.answering.code.blocks import code_in
-from helix.answering.code.model import CodeName, Status
 from helix.answering.code.names import Found, is_shell, names_in
 from helix.domain.context import Source
 from helix.domain.records import Hit
 
+Status = Literal["documented", "undocumented", "local"]
 Place = tuple[int, int, int, int, int]
 """Number of the source, ids of chunk and document, first and last offset in the document."""
 MOST_NAMES = 1000
 """Names of one answer that are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeName:
+    """A name at ``answer[start:end]``, and where a source has it.
+
+    ``local``: the answer's own code defines it. ``documented``: source ``n``, from 1, has it within
+    the chunk ``chunk_id``, at ``documents.text[source_start:source_end]``. ``undocumented``: no
+    source has it.
+    """
+
+    name: str
+    start: int
+    end: int
+    status: Status
+    n: int | None = None
+    chunk_id: int | None = None
+    document_id: int | None = None
+    source_start: int | None = None
+    source_end: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The name in an answer's JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def linked_names(answer: str, sources: Sequence[Source]) -> list[CodeName]:

@@ -24,9 +24,9 @@ from helix.library.errors import Conflict
 from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import ConversationId
+from helix.serving.error_handlers import QueryRoute
 from helix.serving.message_request import MessageRequest, TurnOptions
 from helix.serving.query_request import checked_request, json_body
-from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson, last_event_id
 from helix.serving.turns import answer_turn, turn_stream
 

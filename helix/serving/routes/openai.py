@@ -15,6 +15,7 @@ from helix.overload.entry import asker, place_for
 from helix.providers.base import Embedder, embedding_failures
 from helix.serving.authentication import CurrentCaller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.error_handlers import OpenAIRoute
 from helix.serving.openai_answers import CHAT, RESPONSES, respond
 from helix.serving.openai_forms import InvalidParameter
 from helix.serving.openai_request import (
@@ -28,7 +29,6 @@ from helix.serving.openai_request import (
     models_of,
     openai_request,
 )
-from helix.serving.openai_route import OpenAIRoute
 from helix.serving.sse import TextJson
 
 router = APIRouter(

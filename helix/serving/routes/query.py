@@ -18,8 +18,8 @@ from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
+from helix.serving.error_handlers import QueryRoute
 from helix.serving.query_request import QueryRequest, json_body, query_request
-from helix.serving.query_route import QueryRoute
 from helix.serving.sse import TextJson, answer_headers, streamed, typed_frames
 from helix.serving.turns import answer_turn
 

@@ -38,9 +38,9 @@ from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import ConversationId, own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
+from helix.serving.error_handlers import QueryRoute
 from helix.serving.pasted_text import last_message, without_pasted
 from helix.serving.query_request import stored_scope
-from helix.serving.query_route import QueryRoute
 from helix.serving.sse import answer_headers, streamed
 from helix.serving.turns import start_turn
 from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request
