@@ -11,23 +11,19 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.llms.generic_utils import (
-    astream_chat_response_to_completion_response,
-    stream_chat_response_to_completion_response,
-)
+from llama_index.core.base.llms.generic_utils import stream_chat_response_to_completion_response
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
     ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
     MessageRole,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
-from llama_index.core.llms.llm import LLM
+from llama_index.core.llms.custom import CustomLLM
 
 from helix.domain.contract import REFUSAL
 from helix.domain.findings import Beside
@@ -40,7 +36,7 @@ IDENTITY = "offline:extractive-1"
 _DELTA = re.compile(r"\s*(?:\S+\s*){1,8}|\s+")  # each costs LlamaIndex some 0.2 ms
 
 
-class OfflineLLM(LLM):
+class OfflineLLM(CustomLLM):
     """A deterministic chat model over the sources beside its prompt.
 
     The async methods choose their sentences in a thread, once, and stream them some words at a time
@@ -86,22 +82,10 @@ class OfflineLLM(LLM):
         return CompletionResponse(text=REFUSAL)
 
     @llm_completion_callback()
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
-        return CompletionResponse(text=REFUSAL)
-
-    @llm_completion_callback()
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
         return stream_chat_response_to_completion_response(self._deltas(()))
-
-    @llm_completion_callback()
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        return astream_chat_response_to_completion_response(self._stream(()))
 
     def _answer(self, messages: Sequence[ChatMessage]) -> str:
         beside = messages[-1].additional_kwargs if messages else {}
