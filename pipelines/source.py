@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from helix.commands.console import in_database, one_line, print_table
+from helix.commands.console import in_database, one_line, print_table, recorded
 from helix.commands.lazy_commands import ListByDefault
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.domain.source_kinds import KINDS
 from helix.errors import BadRequest
-from helix.library.audit import record_command
 from helix.library.source_forms import checked_secrets
 from helix.library.source_secrets import seal
 from helix.library.sources import (
@@ -121,7 +119,7 @@ def add(
             given.update(places_of(connection, tenant, space, group))
             return add_source(connection, tenant, given, trusted=True)
 
-        number = _recorded("add", tenant, make)
+        number = recorded("helix source add", "source", tenant, make)
     typer.echo(f"source {number} is added: `helix source sync {number}` brings it in now")
 
 
@@ -165,7 +163,7 @@ def set_(
             change_source(connection, tenant, number, given, trusted=True)
             return number
 
-        typer.echo(f"source {_recorded('set', tenant, change)} is changed")
+        typer.echo(f"source {recorded('helix source set', 'source', tenant, change)} is changed")
 
 
 @source.command()
@@ -264,7 +262,8 @@ def _set_paused(named: str, tenant: str, paused: bool) -> int:
         return number
 
     with one_line_errors("source"):
-        return _recorded("pause" if paused else "resume", tenant, change)
+        command = "pause" if paused else "resume"
+        return recorded(f"helix source {command}", "source", tenant, change)
     raise typer.Exit(1)
 
 
@@ -299,20 +298,8 @@ def rm(
             configure_logging("warning")
             _followed({"source_id": number, "remove": True}, load_settings(), tenant, False)
         else:
-            _recorded("rm", tenant, drop)
+            recorded("helix source rm", "source", tenant, drop)
     typer.echo(f"source {number} is removed")
-
-
-def _recorded(command: str, tenant: str, action: Callable[[Connected], int]) -> int:
-    """The id of the source that ``action`` changed, with the audit log's line of it."""
-    tenant_name(tenant)
-
-    def change_and_record(connection: Connected) -> int:
-        number = action(connection)
-        record_command(connection, f"helix source {command}", tenant, f"source {number}")
-        return number
-
-    return in_database(change_and_record)
 
 
 def _moment(text: str | None) -> str:

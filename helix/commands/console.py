@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from helix.domain.scope import tenant_name
 from helix.settings import load_settings
 from helix.settings.prompts import use_folder
 
@@ -44,6 +45,23 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
                 raise unavailable(error) from error
 
     return asyncio.run(connect())
+
+
+def recorded(command: str, thing: str, tenant: str, action: Callable[[Connected], int]) -> int:
+    """The id of the ``thing`` that ``action`` changed, recorded in the audit log with it.
+
+    ``command`` is as it is typed, such as ``helix spaces put``.
+    """
+    from helix.library.audit import record_command  # here, for most commands record nothing
+
+    tenant_name(tenant)
+
+    def change_and_record(connection: Connected) -> int:
+        number = action(connection)
+        record_command(connection, command, tenant, f"{thing} {number}")
+        return number
+
+    return in_database(change_and_record)
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from helix.commands.console import in_database, print_table
+from helix.commands.console import in_database, print_table, recorded
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import NotFound
 from helix.library.audit import record_command
@@ -37,11 +37,7 @@ Emails = Annotated[list[str] | None, typer.Option(metavar="EMAIL", help="May be 
 def add(name: Name, tenant: Tenant = DEFAULT_TENANT) -> None:
     """Add a group without members."""
 
-    def make(connection: Connected) -> None:
-        number = add_group(connection, tenant, name)
-        record_command(connection, "helix group add", tenant, f"group {number}")
-
-    in_database(make)
+    recorded("helix group add", "group", tenant, lambda database: add_group(database, tenant, name))
     typer.echo(f"{tenant} has the group {name}")
 
 

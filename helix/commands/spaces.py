@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from helix.commands.console import in_database, print_table
+from helix.commands.console import in_database, print_table, recorded
 from helix.commands.document_names import find_documents
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.service_choice import opened_library
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
-from helix.library.audit import record_command
 from helix.library.spaces import (
     Member,
     SpaceRole,
@@ -85,7 +84,7 @@ def create(
     def make(connection: Connected) -> int:
         return add_space(connection, tenant_name(tenant), name, **about)
 
-    typer.echo(f"space {_recorded('create', tenant, make)} is made")
+    typer.echo(f"space {recorded('helix spaces create', 'space', tenant, make)} is made")
 
 
 @spaces.command()
@@ -102,24 +101,20 @@ def change(
     if all(value is None for value in changes.values()):
         raise typer.BadParameter("give --name, --everyone, --members, --model or --style")
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         change_space(connection, tenant, found, changes)
-        return found
 
-    typer.echo(f"space {_recorded('change', tenant, apply)} is changed")
+    typer.echo(f"space {_changed('change', tenant, space, apply)} is changed")
 
 
 @spaces.command()
 def delete(space: SpaceName, tenant: Tenant = DEFAULT_TENANT) -> None:
     """Delete a space whose documents all stand in another one too."""
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         delete_space(connection, tenant, found)
-        return found
 
-    typer.echo(f"space {_recorded('delete', tenant, apply)} is deleted")
+    typer.echo(f"space {_changed('delete', tenant, space, apply)} is deleted")
 
 
 @spaces.command()
@@ -132,15 +127,13 @@ def put(
     """Put documents into a space."""
     numbers = _numbers_of(documents, tenant)
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         for number in numbers:
             place_document(
                 connection, number, tenant=tenant, add=[found], remove=None if move else ()
             )
-        return found
 
-    found = _recorded("put", tenant, apply)
+    found = _changed("put", tenant, space, apply)
     typer.echo(f"put into space {found}: {len(numbers)}")
 
 
@@ -149,13 +142,11 @@ def take(space: SpaceName, documents: Documents, tenant: Tenant = DEFAULT_TENANT
     """Take documents out of a space; they stay in the others that they stand in."""
     numbers = _numbers_of(documents, tenant)
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         for number in numbers:
             place_document(connection, number, tenant=tenant, remove=(found,))
-        return found
 
-    found = _recorded("take", tenant, apply)
+    found = _changed("take", tenant, space, apply)
     typer.echo(f"taken out of space {found}: {len(numbers)}")
 
 
@@ -170,12 +161,10 @@ def let(
     """Give a space to a person or a group."""
     who = _member(person, group)
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         let_in(connection, tenant, found, who, role)
-        return found
 
-    typer.echo(f"{who} is {role} of space {_recorded('let', tenant, apply)}")
+    typer.echo(f"{who} is {role} of space {_changed('let', tenant, space, apply)}")
 
 
 @spaces.command()
@@ -185,12 +174,10 @@ def bar(
     """Take a space from a person or a group."""
     who = _member(person, group)
 
-    def apply(connection: Connected) -> int:
-        (found,) = ids_of(connection, tenant, [space])
+    def apply(connection: Connected, found: int) -> None:
         let_out(connection, tenant, found, who)
-        return found
 
-    typer.echo(f"{who} is no longer of space {_recorded('bar', tenant, apply)}")
+    typer.echo(f"{who} is no longer of space {_changed('bar', tenant, space, apply)}")
 
 
 @spaces.command()
@@ -220,13 +207,14 @@ def _member(person: str | None, group: str | None) -> Member:
     return Member(person, group)
 
 
-def _recorded(command: str, tenant: str, action: Callable[[Connected], int]) -> int:
-    """The id of the space that ``action`` changed, in one transaction with the audit log's line."""
-    tenant_name(tenant)
+def _changed(
+    command: str, tenant: str, space: str, action: Callable[[Connected, int], None]
+) -> int:
+    """The id of the space that is called so, which ``action`` changed."""
 
-    def change_and_record(connection: Connected) -> int:
-        space = action(connection)
-        record_command(connection, f"helix spaces {command}", tenant, f"space {space}")
-        return space
+    def change(connection: Connected) -> int:
+        (found,) = ids_of(connection, tenant, [space])
+        action(connection, found)
+        return found
 
-    return in_database(change_and_record)
+    return recorded(f"helix spaces {command}", "space", tenant, change)
