@@ -109,8 +109,7 @@ def tenant_of_run(connection: Connected, run_id: int) -> str:
 
 def begin_run(connection: Connected, run_id: int) -> RunRow | None:
     """The run, now ``running``; None when it is to stop or has ended."""
-    with connection.cursor(row_factory=class_row(RunRow)) as cursor:
-        return cursor.execute(sql.BEGIN, (run_id,)).fetchone()
+    return connection.cursor(row_factory=class_row(RunRow)).execute(sql.BEGIN, (run_id,)).fetchone()
 
 
 def requeue_run(connection: Connected, run_id: int) -> None:

@@ -105,8 +105,7 @@ def listed_keys(connection: Connected) -> list[Row]:
     """The same over a connection of the owner's."""
     from psycopg.rows import dict_row
 
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return [_told(row) for row in cursor.execute(sql.KEYS)]
+    return [_told(row) for row in connection.cursor(row_factory=dict_row).execute(sql.KEYS)]
 
 
 def _told(row: Row) -> Row:

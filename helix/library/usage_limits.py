@@ -222,8 +222,7 @@ def _held(
     values = {
         "tenant": payer.tenant, "person": payer.person_id, "key": payer.key_id, "day": day,
     }  # fmt: skip
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(sql.USED, values).fetchone()
+    row = connection.cursor(row_factory=dict_row).execute(sql.USED, values).fetchone()
     assert row is not None
     held = []
     for measure, period, most in limits.drawn():

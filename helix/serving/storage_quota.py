@@ -49,8 +49,7 @@ def check_quota(connection: Connected, settings: Settings, tenant: str, more: in
     Raises:
         LimitReached: it has too many documents, or bytes of them.
     """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(sql.HELD, {"tenant": tenant}).fetchone()
+    row = connection.cursor(row_factory=dict_row).execute(sql.HELD, {"tenant": tenant}).fetchone()
     assert row is not None
     for name, has, unit, reason in (
         ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),

@@ -104,7 +104,6 @@ def delete_loose_objects(store: Store, address: str) -> int:
 
 def counts(connection: Connected) -> dict[str, int]:
     """Counts of files ``moved`` to a bucket or ``waiting`` to be, and of ``loose`` objects due."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        found = cursor.execute(sql.COUNTS).fetchone()
+    found = connection.cursor(row_factory=dict_row).execute(sql.COUNTS).fetchone()
     assert found is not None
     return dict(found)

@@ -12,8 +12,7 @@ from helix.storage.statements import study_items as sql
 
 def one(connection: Connected, statement: str, values: dict[str, Any]) -> Row | None:
     """The first row of a statement, by the names of its columns."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(statement, values).fetchone()
+    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchone()
 
 
 def items_of(connection: Connected, tenant: str, set_id: int) -> list[Row]:

@@ -175,8 +175,7 @@ def join(connection: Connected, secret: str, person_id: int, email: str) -> str:
 
 def _used(connection: Connected, secret: str) -> dict[str, Any]:
     """The link, which opens nothing any more once the transaction ends; raises LinkOver."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        link = cursor.execute(sql.USE, (hash_of(secret),)).fetchone()
+    link = connection.cursor(row_factory=dict_row).execute(sql.USE, (hash_of(secret),)).fetchone()
     if link is None:
         raise LinkOver(_OVER)
     return link
