@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.conversations.errors import no_conversation
+from helix.library.access import row_of
 from helix.storage.connections import Connected
 from helix.storage.statements import conversations as sql
 from helix.storage.storable_text import storable
@@ -37,7 +37,7 @@ def hold(connection: Connected, tenant: str, conversation_id: str) -> dict[str, 
         NotFound: there is none.
     """
     values = {"tenant": tenant, "id": conversation_id}
-    held = connection.cursor(row_factory=dict_row).execute(sql.HOLD, values).fetchone()
+    held = row_of(connection, sql.HOLD, values)
     if held is None:
         raise no_conversation(conversation_id)
     return dict(held["scope"])

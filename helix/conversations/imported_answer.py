@@ -10,10 +10,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from psycopg.rows import dict_row
-
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row
+from helix.library.access import Connected, Library, Row, rows_of
 from helix.storage.statements import imported_answers as sql
 from helix.storage.storable_text import storable
 
@@ -70,8 +68,7 @@ def verified_places(
     wanted = {_place(one) for one in citations if _is_place(one)}
     values = {name: [place[n] for place in wanted] for n, name in enumerate(_PLACE)}
     values["quote"] = [storable(quote) for quote in values["quote"]]
-    cursor = connection.cursor(row_factory=dict_row)
-    rows = cursor.execute(sql.VERIFIED, values | {"tenant": tenant}).fetchall()
+    rows = rows_of(connection, sql.VERIFIED, values | {"tenant": tenant})
     return {_place(row): row for row in rows}
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.conversations.conversation_rows import hold
 from helix.conversations.errors import Busy, no_message
 from helix.conversations.liveness import LATE
 from helix.domain.history import EarlierTurn, History
+from helix.library.access import row_of, rows_of
 from helix.storage.connections import Connected, Row
 from helix.storage.statements import conversations, message_events
 from helix.storage.statements import messages as sql
@@ -32,7 +32,7 @@ def history_of(
     if leaf is None:
         return History()
     values = {"tenant": tenant, "id": conversation_id, "leaf": leaf, "most": HISTORY_TURNS}
-    rows = connection.cursor(row_factory=dict_row).execute(sql.HISTORY, values).fetchall()
+    rows = rows_of(connection, sql.HISTORY, values)
     turns = tuple(_earlier_turn(row) for row in rows)
     latest = max(rows, key=lambda row: row["summarised"], default=None)
     if latest is None:
@@ -104,13 +104,13 @@ def add_message(
         message(connection, tenant, conversation_id, parent_id)
     if new.status == "answering":
         connection.execute(message_events.INTERRUPT_LATE, at | LATE)
-        if _one(connection, sql.ANSWERING, at) is not None:
+        if row_of(connection, sql.ANSWERING, at) is not None:
             raise Busy
     scope = own_scope if new.scope is None else _in_space_of(own_scope) | new.scope
     if new.scope and set(new.scope) == {"as_of"}:  # of the conversation's documents, as they were
         scope = own_scope | new.scope
     connection.execute(sql.LEAVE_ACTIVE, at)
-    added = _one(connection, sql.INSERT, at | _values(new, scope, parent_id))
+    added = row_of(connection, sql.INSERT, at | _values(new, scope, parent_id))
     assert added is not None
     connection.execute(conversations.TOUCH, at)
     history = history_of(connection, tenant, conversation_id, parent_id)
@@ -139,7 +139,7 @@ def message(connection: Connected, tenant: str, conversation_id: str, message_id
         NotFound: the conversation has none of this id.
     """
     values = {"tenant": tenant, "id": conversation_id, "message": message_id}
-    found = _one(connection, sql.OF_ID, values)
+    found = row_of(connection, sql.OF_ID, values)
     if found is None:
         raise no_message(message_id)
     return found | {"question": restored(found["question"])}
@@ -147,7 +147,7 @@ def message(connection: Connected, tenant: str, conversation_id: str, message_id
 
 def active_leaf(connection: Connected, tenant: str, conversation_id: str) -> int | None:
     """The message that the next question follows; None in an empty conversation."""
-    found = _one(connection, sql.ACTIVE, {"tenant": tenant, "id": conversation_id})
+    found = row_of(connection, sql.ACTIVE, {"tenant": tenant, "id": conversation_id})
     return None if found is None else int(found["id"])
 
 
@@ -161,10 +161,6 @@ def switch(connection: Connected, tenant: str, conversation_id: str, message_id:
     hold(connection, tenant, conversation_id)
     branch = message(connection, tenant, conversation_id, message_id)["branch"]
     connection.execute(sql.LEAVE_ACTIVE, at)
-    leaf = _one(connection, sql.SWITCH, at | {"branch": branch})
+    leaf = row_of(connection, sql.SWITCH, at | {"branch": branch})
     assert leaf is not None
     return int(leaf["id"])
-
-
-def _one(connection: Connected, statement: str, values: Row) -> Row | None:
-    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchone()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
+from psycopg.rows import dict_row
 
 from helix.domain.scope import WHOLE, Reach, Spaces
 from helix.errors import HelixError, StoreUnavailable
@@ -30,6 +31,20 @@ LARGE_BYTES = 16 * 2**20
 _TRIES = 3
 _AT_ONCE = 50
 """Items that ``change_each`` deals with on one turn of a connection."""
+
+
+def rows_of(
+    connection: Connected, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[Row]:
+    """All rows of a statement, by the names of their columns."""
+    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchall()
+
+
+def row_of(
+    connection: Connected, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()
+) -> Row | None:
+    """The first row of a statement, by the names of its columns."""
+    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchone()
 
 
 class LibraryStore(Protocol):

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.domain.metadata import MOST_KEYS
 from helix.domain.scope import Spaces
 from helix.errors import BadRequest
+from helix.library.access import row_of
 from helix.library.document_list import DocumentFilter
 from helix.library.documents import no_document
 from helix.storage.connections import Connected
@@ -55,8 +55,7 @@ def edit_metadata(
         "patch": Jsonb(dict(patch)),
         "keys": list(patch),
     }
-    cursor = connection.cursor(row_factory=dict_row)
-    row = cursor.execute(sql.edit(filters.conditions), values).fetchone()
+    row = row_of(connection, sql.edit(filters.conditions), values)
     assert row is not None
     if row["missing"]:
         raise no_document(row["missing"][0])

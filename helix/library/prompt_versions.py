@@ -7,10 +7,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psycopg.rows import dict_row
-
 from helix.domain.prompt import defuse
-from helix.library.access import Connected, Library, LibraryStore, Row
+from helix.library.access import Connected, Library, LibraryStore, Row, rows_of
 from helix.library.errors import Conflict, NotFound
 from helix.settings.prompts import (
     STYLE,
@@ -85,16 +83,12 @@ async def list_prompts(library: Library) -> list[Row]:
 
 def prompts_in(connection: Connected, tenant: str) -> list[Row]:
     """``list_prompts`` over a connection."""
-    return _summaries(_fetch_rows(connection, sql.CURRENT, {"tenant": tenant}))
+    return _summaries(rows_of(connection, sql.CURRENT, {"tenant": tenant}))
 
 
 def _summaries(rows: Sequence[Row]) -> list[Row]:
     current = {row["name"]: row for row in rows}
     return [_summary(shipped, current.get(shipped.name)) for shipped in templates().values()]
-
-
-def _fetch_rows(connection: Connected, statement: str, values: Row) -> list[Row]:
-    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchall()
 
 
 async def get_prompt(library: Library, name: str) -> Row:
@@ -109,7 +103,7 @@ async def get_prompt(library: Library, name: str) -> Row:
 def prompt_in(connection: Connected, tenant: str, name: str) -> Row:
     """``get_prompt`` over a connection."""
     return _details(
-        template(name), _fetch_rows(connection, sql.VERSIONS, {"tenant": tenant, "name": name})
+        template(name), rows_of(connection, sql.VERSIONS, {"tenant": tenant, "name": name})
     )
 
 
@@ -203,7 +197,7 @@ def roll_back(connection: Connected, tenant: str, name: str, version: int, autho
         BrokenPrompt: its text cannot be used any more.
     """
     template(name)
-    for row in _fetch_rows(connection, sql.VERSIONS, {"tenant": tenant, "name": name}):
+    for row in rows_of(connection, sql.VERSIONS, {"tenant": tenant, "name": name}):
         if row["version"] == version:
             return write(connection, tenant, name, row["text"], author)
     raise NotFound(f"the prompt {name} has no version {version}")

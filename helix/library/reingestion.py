@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from psycopg.rows import dict_row
-
 from helix.domain.scope import WHOLE, Reach
 from helix.errors import HelixError
-from helix.library.access import Row
+from helix.library.access import Row, rows_of
 from helix.library.documents import no_document
 from helix.library.errors import Conflict
 from helix.library.run_files import NewFile, add_files
@@ -85,8 +83,7 @@ def _start_pages(
 
 
 def _documents(connection: Connected, document_ids: Sequence[int], tenant: str) -> list[Row]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql.AGAIN, {"tenant": tenant, "ids": list(document_ids)}).fetchall()
+    return rows_of(connection, sql.AGAIN, {"tenant": tenant, "ids": list(document_ids)})
 
 
 def _start_files(connection: Connected, documents: Sequence[Row], tenant: str) -> Rereading:

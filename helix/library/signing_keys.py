@@ -13,7 +13,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from helix.library.access import Connected, Library, Row
+from helix.library.access import Connected, Library, Row, rows_of
 from helix.storage.statements import signing_keys as sql
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ async def public_keys(library: Library) -> list[Row]:
 
 def listed_keys(connection: Connected) -> list[Row]:
     """The same over a connection of the owner's."""
-    from psycopg.rows import dict_row
 
-    return [_told(row) for row in connection.cursor(row_factory=dict_row).execute(sql.KEYS)]
+    return [_told(row) for row in rows_of(connection, sql.KEYS)]
 
 
 def _told(row: Row) -> Row:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psycopg.rows import dict_row
-
 from helix.domain.scope import Spaces
+from helix.library.access import rows_of
 from helix.storage.statements import usage_days as sql
 from helix.telemetry.usage_meter import COUNTS, NANO, Payer, UsageKey, today
 
@@ -155,8 +154,7 @@ def usage_report(connection: Connected, wanted: Wanted) -> list[Row]:
         "person": wanted.person_id, "key": wanted.key_id,
         **{f"by_{name}": name in wanted.by for name in BY},
     }  # fmt: skip
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return [_told(row, wanted.spaces) for row in cursor.execute(sql.REPORT, values)]
+    return [_told(row, wanted.spaces) for row in rows_of(connection, sql.REPORT, values)]
 
 
 def totals_of(rows: Iterable[Mapping[str, Any]]) -> Row:

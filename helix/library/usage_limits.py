@@ -15,9 +15,8 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psycopg.rows import dict_row
-
 from helix.errors import BadRequest, NotFound
+from helix.library.access import row_of, rows_of
 from helix.library.usage_days import WaitingUsage, values_of
 from helix.storage.statements import usage_days as sql
 from helix.telemetry.usage_meter import NANO, USAGE_LIMITED, Payer, UsageKey, UsageMeter, today
@@ -94,14 +93,12 @@ def set_limits(connection: Connected, holder: Holder, limits: UsageLimits) -> No
 
 def list_limits(connection: Connected, tenant: str) -> list[dict[str, Any]]:
     """The limits of a tenant, by their holders: those of everybody first."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql.LIMITS, {"tenant": tenant}).fetchall()
+    return rows_of(connection, sql.LIMITS, {"tenant": tenant})
 
 
 def list_holders(connection: Connected, tenant: str) -> list[dict[str, Any]]:
     """The members of a tenant, and its keys that are nobody's token: limits may be theirs."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(sql.HOLDERS, {"tenant": tenant}).fetchall()
+    return rows_of(connection, sql.HOLDERS, {"tenant": tenant})
 
 
 def limits_of(connection: Connected, payer: Payer) -> list[dict[str, Any]] | None:
@@ -222,7 +219,7 @@ def _held(
     values = {
         "tenant": payer.tenant, "person": payer.person_id, "key": payer.key_id, "day": day,
     }  # fmt: skip
-    row = connection.cursor(row_factory=dict_row).execute(sql.USED, values).fetchone()
+    row = row_of(connection, sql.USED, values)
     assert row is not None
     held = []
     for measure, period, most in limits.drawn():

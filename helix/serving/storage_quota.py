@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from psycopg.rows import dict_row
-
-from helix.library.access import Connected
+from helix.library.access import Connected, row_of
 from helix.overload.limits import MEGABYTE, LimitReached
 from helix.settings import Settings
 from helix.storage.statements import quotas as sql
@@ -49,7 +47,7 @@ def check_quota(connection: Connected, settings: Settings, tenant: str, more: in
     Raises:
         LimitReached: it has too many documents, or bytes of them.
     """
-    row = connection.cursor(row_factory=dict_row).execute(sql.HELD, {"tenant": tenant}).fetchone()
+    row = row_of(connection, sql.HELD, {"tenant": tenant})
     assert row is not None
     for name, has, unit, reason in (
         ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),

@@ -9,12 +9,12 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row
+from helix.library.access import Connected, Library, Row, row_of
 from helix.library.errors import Conflict, NotFound
 from helix.storage.statements import study_attempts as sql
 from helix.study.item_storage import read_set
 from helix.study.items import Choice, TrueFalse, item_of
-from helix.study.rows import item_row, items_of, one
+from helix.study.rows import item_row, items_of
 from helix.study.sets import get_set, no_set
 
 _QUESTIONS = ("choice", "true_false")
@@ -33,7 +33,7 @@ def open_attempt(connection: Connected, tenant: str, set_id: int, learner: str) 
     if study_set["kind"] not in ("quiz", "workshop"):
         raise BadRequest(f"a set of kind {study_set['kind']} is not answered: only quizzes are")
     values = {"tenant": tenant, "set_id": set_id, "learner": learner}
-    attempt = one(connection, sql.OPEN, values)
+    attempt = row_of(connection, sql.OPEN, values)
     assert attempt is not None
     return attempt
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from helix.library.access import Connected, Row
+from helix.library.access import Connected, Row, row_of
 from helix.storage.statements import study_items as sql
 from helix.study.items import CheckedItems, Proven, body_of
-from helix.study.rows import one
 
 CHANGED = "document changed"
 """The reason for dropping a proven item whose document changed before it was stored."""
@@ -18,7 +17,7 @@ CHANGED = "document changed"
 
 def read_set(connection: Connected, tenant: str, set_id: int) -> Row | None:
     """A set's order and progress; None where it was deleted."""
-    return one(connection, sql.SET, {"tenant": tenant, "id": set_id})
+    return row_of(connection, sql.SET, {"tenant": tenant, "id": set_id})
 
 
 def keep_plan(
@@ -31,7 +30,7 @@ def keep_plan(
 
 def count_items(connection: Connected, tenant: str, set_id: int) -> tuple[int, int]:
     """(number of items, ``n`` of the last one) of a set."""
-    row = one(connection, sql.COUNT, {"tenant": tenant, "id": set_id})
+    row = row_of(connection, sql.COUNT, {"tenant": tenant, "id": set_id})
     return (int(row["made"]), int(row["last"])) if row else (0, 0)
 
 
@@ -39,7 +38,7 @@ def keep_step(
     connection: Connected, tenant: str, set_id: int, at: int, checked: CheckedItems
 ) -> bool:
     """Store the items of step ``at`` of a set's plan; False where they were stored already."""
-    row = one(connection, sql.HOLD_SET, {"tenant": tenant, "id": set_id})
+    row = row_of(connection, sql.HOLD_SET, {"tenant": tenant, "id": set_id})
     if row is None or row["at"] != at:
         return False
     add_items(connection, tenant, set_id, checked)
@@ -79,7 +78,7 @@ def _add(
     connection: Connected, tenant: str, set_id: int, n: int, proven: Proven, body: dict[str, Any]
 ) -> int | None:
     values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": proven.item.kind}
-    row = one(connection, sql.ADD, values | {"body": Jsonb(body)})
+    row = row_of(connection, sql.ADD, values | {"body": Jsonb(body)})
     assert row is not None
     item_id = int(row["id"])
     for number, span in enumerate(proven.supports, 1):
@@ -95,7 +94,7 @@ def add_unproven(
 ) -> int:
     """Add an item that a person brought in and that rests on no span; returns its id."""
     values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": kind, "body": Jsonb(body)}
-    row = one(connection, sql.ADD, values)
+    row = row_of(connection, sql.ADD, values)
     assert row is not None
     return int(row["id"])
 

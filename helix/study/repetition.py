@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psycopg.types.json import Jsonb
 
-from helix.library.access import Connected, Library, Row
+from helix.library.access import Connected, Library, Row, row_of
 from helix.library.errors import Conflict, NotFound
 from helix.storage.statements import study_cards as sql
-from helix.study.rows import one
 
 if TYPE_CHECKING:
     from fsrs import Card, Scheduler
@@ -92,7 +91,7 @@ def review(
     """
     now = now or datetime.now(UTC)
     whose = {"tenant": tenant, "item_id": item_id, "learner": learner}
-    row = one(connection, sql.HOLD, whose)
+    row = row_of(connection, sql.HOLD, whose)
     if row is None:
         raise NotFound(f"there is no card {item_id}: GET /v1/study/due lists those that are due")
     after = reviewed(row["card"], item_id, rating, now, retention)
@@ -101,7 +100,7 @@ def review(
     before = None if row["card"] is None else Jsonb(row["card"])
     connection.execute(sql.REVIEWED, whose | {"rating": rating, "before": before, "now": now})
     is_last = _is_known(stored) and not _is_known(row["card"])
-    deck = one(connection, sql.MASTERED, whose | {"known": KNOWN}) if is_last else None
+    deck = row_of(connection, sql.MASTERED, whose | {"known": KNOWN}) if is_last else None
     mastered = bool(deck and deck["mastered"])
     return {"id": item_id, "due_at": after.due.isoformat(), "deck_mastered": mastered}
 
@@ -119,7 +118,7 @@ def undo_review(connection: Connected, tenant: str, *, learner: str) -> Row:
     Raises:
         Conflict: there is no review to undo.
     """
-    row = one(connection, sql.TAKE_LAST, {"tenant": tenant, "learner": learner})
+    row = row_of(connection, sql.TAKE_LAST, {"tenant": tenant, "learner": learner})
     if row is None:
         raise Conflict("there is no review to undo")
     whose = {"tenant": tenant, "item_id": row["item_id"], "learner": learner}

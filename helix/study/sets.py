@@ -9,13 +9,13 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.errors import BadRequest
-from helix.library.access import Connected, Library, Row
+from helix.library.access import Connected, Library, Row, row_of
 from helix.library.errors import NotFound
 from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import create_run
 from helix.storage.statements import study_sets as sql
 from helix.study.items import Difficulty, Kind
-from helix.study.rows import items_of, one
+from helix.study.rows import items_of
 
 COUNTS: dict[str, tuple[int, int, int]] = {
     "quiz": (5, 10, 50), "cards": (1, 20, 200), "workshop": (3, 6, 12), "map": (2, 40, 60),
@@ -61,7 +61,7 @@ def no_set(set_id: int) -> NotFound:
 
 def add_set(connection: Connected, tenant: str, new: NewSet) -> int:
     """A set without items and without a run; returns its id. Raises as NewSet.item_count does."""
-    row = one(connection, sql.ADD, {
+    row = row_of(connection, sql.ADD, {
         "tenant": tenant, "kind": new.kind, "title": new.title, "scope": Jsonb(new.scope or {}),
         "document_ids": None if new.document_ids is None else list(new.document_ids),
         "difficulty": new.difficulty, "wanted": new.item_count(),

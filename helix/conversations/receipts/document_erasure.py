@@ -9,12 +9,10 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import dict_row
-
 from helix import __version__
 from helix.conversations.maintenance import forget_removed
 from helix.conversations.receipts.verify_answer import ERASURE, canonical
-from helix.library.access import Connected, Library, LibraryStore, Row
+from helix.library.access import Connected, Library, LibraryStore, Row, row_of, rows_of
 from helix.library.documents import no_document, remove_document
 from helix.library.errors import NotFound
 from helix.library.signing_keys import signing_key
@@ -99,10 +97,9 @@ def clearing_of(version: int, is_superuser: bool) -> str | None:
 
 def _record(connection: Connected, tenant: str, removal: Row, settings: Settings) -> Json:
     """The content that is signed: texts, whole numbers and null, and nothing else."""
-    cursor = connection.cursor(row_factory=dict_row)
     values = {**removal, "tenant": tenant, "id": removal["document_id"]}
-    backups = cursor.execute(sql.BACKUPS, values).fetchall()
-    remaining = cursor.execute(sql.REMAINING, values).fetchone() or {}
+    backups = rows_of(connection, sql.BACKUPS, values)
+    remaining = row_of(connection, sql.REMAINING, values) or {}
     record = {
         "format": ERASURE,
         "issuer": settings.url,

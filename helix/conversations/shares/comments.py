@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from psycopg.rows import dict_row
-
 from helix.conversations.shares.share_store import Share
 from helix.errors import BadRequest, NotFound
-from helix.library.access import Connected, Row
+from helix.library.access import Connected, Row, rows_of
 from helix.storage.statements import shares as sql
 from helix.storage.storable_text import restored, storable
 
@@ -34,7 +32,7 @@ def list_comments(connection: Connected, share: Share, person_id: int) -> list[R
     ``removable``: they may delete it, as the share's author may each.
     """
     values = {"tenant": share.tenant, "share": share.id}
-    found = connection.cursor(row_factory=dict_row).execute(sql.COMMENTS, values).fetchall()
+    found = rows_of(connection, sql.COMMENTS, values)
     return [
         {
             "id": row["id"],

@@ -10,14 +10,11 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
-
-from psycopg.rows import dict_row
 
 from helix.conversations.names import title_of
 from helix.domain.scope import Reach, Spaces
 from helix.errors import BadRequest
-from helix.library.access import Connected, Row
+from helix.library.access import Connected, Row, rows_of
 from helix.library.errors import Conflict, NotFound
 from helix.library.people.tokens import hash_of, new_secret
 from helix.storage.statements import shares as sql
@@ -123,13 +120,13 @@ def own_shares(
     values = {"tenant": tenant, "person": person_id, "id": share_id,
               "conversation": conversation_id, "message": message_id,
               "most": MOST_LISTED}  # fmt: skip
-    return [_titled(row) for row in _rows(connection, sql.OWN, values)]
+    return [_titled(row) for row in rows_of(connection, sql.OWN, values)]
 
 
 def shared_with(connection: Connected, tenant: str, person_id: int) -> list[Row]:
     """The shares of others that are for a member of the tenant, the latest first."""
     values = {"tenant": tenant, "person": person_id, "most": MOST_LISTED}
-    return [_titled(row) for row in _rows(connection, sql.WITH_ME, values)]
+    return [_titled(row) for row in rows_of(connection, sql.WITH_ME, values)]
 
 
 def open_share(connection: Connected, tenant: str, person_id: int, share_id: str) -> Share:
@@ -139,7 +136,7 @@ def open_share(connection: Connected, tenant: str, person_id: int, share_id: str
         NotFound: it is not for this member of the tenant, or is not there.
     """
     values = {"tenant": tenant, "id": share_id, "person": person_id}
-    return _opened(_rows(connection, sql.OPEN, values))
+    return _opened(rows_of(connection, sql.OPEN, values))
 
 
 def version_of_share(connection: Connected, tenant: str, person_id: int, share_id: str) -> str:
@@ -181,7 +178,7 @@ def add_link(
         )
     connection.execute(sql.DROP_ENDED_LINKS, values)
     secret = new_secret()
-    found = _rows(connection, sql.ADD_LINK,
+    found = rows_of(connection, sql.ADD_LINK,
                   values | {"hash": hash_of(secret), "life": life, "most": MOST_LINKS})  # fmt: skip
     if not found:
         raise Conflict(f"the answer has {MOST_LINKS} public links: take one back")
@@ -207,7 +204,7 @@ def open_link(connection: Connected, secret: str) -> Share:
     Raises:
         NotFound: the link has ended, was taken back, or never was.
     """
-    return _opened(_rows(connection, sql.OPEN_LINK, {"hash": hash_of(secret)}))
+    return _opened(rows_of(connection, sql.OPEN_LINK, {"hash": hash_of(secret)}))
 
 
 def _opened(rows: list[Row]) -> Share:
@@ -215,10 +212,6 @@ def _opened(rows: list[Row]) -> Share:
         raise no_share()
     spaces = rows[0]["author_spaces"]
     return Share(**rows[0] | {"author_spaces": None if spaces is None else tuple(spaces)})
-
-
-def _rows(connection: Connected, statement: str, values: dict[str, Any]) -> list[Row]:
-    return connection.cursor(row_factory=dict_row).execute(statement, values).fetchall()
 
 
 def _titled(row: Row) -> Row:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row
 
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
+from helix.library.access import row_of
 from helix.library.keys import revoke_tokens
 from helix.library.people.browser_sessions import revoke_sessions
 from helix.library.people.members import Role, checked_role, memberships, set_role
@@ -175,7 +176,7 @@ def join(connection: Connected, secret: str, person_id: int, email: str) -> str:
 
 def _used(connection: Connected, secret: str) -> dict[str, Any]:
     """The link, which opens nothing any more once the transaction ends; raises LinkOver."""
-    link = connection.cursor(row_factory=dict_row).execute(sql.USE, (hash_of(secret),)).fetchone()
+    link = row_of(connection, sql.USE, (hash_of(secret),))
     if link is None:
         raise LinkOver(_OVER)
     return link

@@ -16,9 +16,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from psycopg.rows import dict_row
-
 from helix.errors import BadRequest, HelixError
+from helix.library.access import row_of
 from helix.library.people.passkeys import checked_name
 from helix.library.people.persons import Person
 from helix.library.people.tokens import hash_of
@@ -231,8 +230,7 @@ def person_of_passkey(
         raise PasskeyRefused(_REFUSED)
     try:
         shown = parse_authentication_credential_json(dict(credential))
-        with connection.cursor(row_factory=dict_row) as cursor:
-            row = cursor.execute(sql.OPENED, (shown.raw_id,)).fetchone()
+        row = row_of(connection, sql.OPENED, (shown.raw_id,))
         if row is None or shown.response.user_handle != bytes(row["user_handle"]):
             raise PasskeyRefused(_REFUSED)
         used = verify_authentication_response(
