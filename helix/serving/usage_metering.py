@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
-
 from fastapi import Request
 
-from helix.domain.scope import Reach
 from helix.library.usage_limits import Allowance
-from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
+from helix.serving.caller import Caller
 from helix.telemetry.usage_meter import Payer, UsageMeter, use_meter
 
 
-class Metered(Protocol):
-    """The part of a Caller that says whose usage it is."""
-
-    @property
-    def services(self) -> Services: ...
-    @property
-    def tenant(self) -> str: ...
-    @property
-    def key_id(self) -> int | None: ...
-    @property
-    def person_id(self) -> int | None: ...
-    @property
-    def reach(self) -> Reach: ...
-    @property
-    def limits(self) -> Sequence[Mapping[str, Any]] | None:
-        """The limits that hold for it."""
-        ...
-
-
-def allowance_of(request: Request, caller: Metered) -> Allowance | None:
+def allowance_of(request: Request, caller: Caller) -> Allowance | None:
     """The allowance of ``caller``; None: nobody is known, or HELIX_USAGE_DAYS=0 counts nothing."""
     known = caller.key_id is not None or caller.person_id is not None
     if not known or not caller.services.settings.usage_days:
@@ -46,7 +23,7 @@ def allowance_of(request: Request, caller: Metered) -> Allowance | None:
     return Allowance(caller.services.store, meter, caller.limits or (), recorder.used)
 
 
-def meter_request(request: Request, caller: Metered) -> None:
+def meter_request(request: Request, caller: Caller) -> None:
     """Count for ``caller`` what is used in this context from now on, within their limits."""
     allowance = allowance_of(request, caller)
     request.state.allowance = allowance
