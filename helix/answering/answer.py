@@ -24,11 +24,11 @@ from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
+from helix.domain.memory import Turn
 from helix.domain.question_analysis import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.tool_results import SourceKind
-from helix.domain.turns import Turn
 from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import Prompts

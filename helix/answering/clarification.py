@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from helix.domain.followups import unresolved
 from helix.domain.history import History
+from helix.domain.memory import Turn
 from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
-from helix.domain.turns import Turn
 from helix.language.paraphrases import meanings
 from helix.language.terms import terms
 

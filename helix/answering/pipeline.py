@@ -27,7 +27,6 @@ from helix.answering.question import Question
 from helix.answering.reading_right import ReadingRight
 from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
-from helix.answering.suggested_scope import suggested_scope
 from helix.domain.contract import Verdict
 from helix.errors import Unavailable
 from helix.overload.long_work import LONG
@@ -340,7 +339,7 @@ class AnswerRequest:
             "abstained": answer.abstained,
             "reason": answer.reason,
             "clarifying_question": answer.clarifying_question,
-            "suggested_scope": suggested_scope(answer.retrieval),
+            "suggested_scope": answer.retrieval.suggested_scope,
             "support": answer.proof.to_json(),
             "reason_text": answer.reason_text,
             "closest": answer.closest,

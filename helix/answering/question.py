@@ -11,11 +11,10 @@ from helix.answering.images import UploadedImage
 from helix.domain.followups import FollowUp, depends, unresolved
 from helix.domain.history import History
 from helix.domain.input_text import judged
-from helix.domain.memory import Budget, remember
+from helix.domain.memory import Budget, Turn, TurnKind, remember
 from helix.domain.prompt import Before
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
-from helix.domain.turns import Turn, TurnKind
 from helix.overload.long_work import off_loop_if_long
 from helix.retrieval.understanding import Understanding
 from helix.telemetry.tracing import request_trace_id

@@ -6,9 +6,8 @@ from collections.abc import AsyncGenerator
 
 from helix.answering.events import Event, typed_events, without_streamed
 from helix.answering.pipeline import AnswerRequest
-from helix.answering.suggested_scope import suggested_scope
+from helix.domain.memory import follows
 from helix.domain.retrieval import Retrieval
-from helix.domain.turns import follows
 
 
 class AnswerEvents:
@@ -64,7 +63,7 @@ def documents_in(retrieval: Retrieval) -> list[int]:
     found = [hit for source in retrieval.sources for hit in source.hits if not hit.tool]
     if retrieval.reason or not found:
         found += retrieval.hits
-    named = suggested_scope(retrieval) or []
+    named = retrieval.suggested_scope or []
     # what was put to the conversation goes with that, and is no document of the library
     library = {hit.document_id for hit in found if not hit.attached}
     return sorted(library | {row["document_id"] for row in named})

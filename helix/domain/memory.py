@@ -8,9 +8,9 @@ left out, for they number other sources. It stands in a message of its own, befo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from helix.domain.citations import MARKER
 from helix.domain.history import EarlierTurn, History
@@ -31,6 +31,9 @@ _POSING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LINE_ENDS = re.compile("[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+TurnKind = Literal["standalone", "dependent", "underspecified", "conversational", "image"]
+"""The kind of a turn: understood alone, understood from what came before, or not at all;
+conversational turns ask nothing of the documents, and an image's are answered from it alone."""
 
 
 @dataclass(frozen=True)
@@ -123,3 +126,29 @@ def defused(text: str) -> str:
     """``text``, stripped, with nothing in it that could pose as a delimiter or as a speaker."""
     lines = defuse(_LINE_ENDS.sub("\n", text)).strip()
     return _POSING.sub(lambda found: DEFUSED + found[0], lines)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn: its kind, what it was understood as (None: as it was written), and the memory."""
+
+    kind: TurnKind
+    understood_as: str | None
+    memory: Memory
+    unresolved: str | None = None
+    """The thing an underspecified turn speaks of that nothing names."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The ``turn`` of an answer's JSON."""
+        return {
+            "type": self.kind,
+            "understood_as": self.understood_as,
+            "memory": self.memory.to_json(),
+        }
+
+
+def follows(turn: Mapping[str, Any] | None) -> bool:
+    """True if an answer whose JSON has ``turn`` may have words of the answers before it."""
+    if turn is None:
+        return False
+    return turn["type"] not in ("standalone", "image") or bool(turn.get("from_history"))

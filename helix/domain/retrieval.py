@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
@@ -130,6 +130,12 @@ class Retrieval:
     """True where only the documents of the conversation were read, because they answer."""
     stands_alone: bool = False
     """True where a tentative follow-up was searched without the questions before it."""
+
+    @property
+    def suggested_scope(self) -> list[dict[str, Any]] | None:
+        """``document_id`` and ``title`` of each that the question names; None for none, or many."""
+        named = [{"document_id": number, "title": title} for number, title in self.named or ()]
+        return named or None
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
