@@ -256,12 +256,10 @@ class Connections:
             yield connection
 
     @contextmanager
-    def transaction(
-        self, tenant: str, settings: str = "", reach: Reach = WHOLE
-    ) -> Iterator[Connected]:
+    def transaction(self, tenant: str, reach: Reach = WHOLE) -> Iterator[Connected]:
         """A connection in one transaction as ``tenant``; an error rolls it back."""
         more, who = settings_of(tenant, reach)
-        become = sql.AS_TENANT_IN_ROLE + more + settings, who
+        become = sql.AS_TENANT_IN_ROLE + more, who
         with _translated(), self._writing.transaction(become) as connection:
             yield connection
 

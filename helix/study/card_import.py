@@ -58,7 +58,7 @@ async def import_cards(
             if ids == [None]:
                 _, last = count_items(connection, library.tenant, set_id)
                 body = {"front": card.front, "back": card.back}
-                add_unproven(connection, library.tenant, set_id, last + 1, "card", body)
+                add_unproven(connection, library.tenant, set_id, last + 1, body)
         return set_id
 
     return await library.change(store)

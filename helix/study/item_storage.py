@@ -90,10 +90,10 @@ def _add(
 
 
 def add_unproven(
-    connection: Connected, tenant: str, set_id: int, n: int, kind: str, body: dict[str, Any]
+    connection: Connected, tenant: str, set_id: int, n: int, body: dict[str, Any]
 ) -> int:
-    """Add an item that a person brought in and that rests on no span; returns its id."""
-    values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": kind, "body": Jsonb(body)}
+    """Add a card that a person brought in and that rests on no span; returns its id."""
+    values = {"tenant": tenant, "set_id": set_id, "n": n, "kind": "card", "body": Jsonb(body)}
     row = row_of(connection, sql.ADD, values)
     assert row is not None
     return int(row["id"])

@@ -13,7 +13,7 @@ T = TypeVar("T")
 BUSY_POLICY = RetryPolicy(attempts=10, first_wait=1.0, longest_wait=120.0, budget=900.0)
 
 
-def with_retries(call: Callable[[], T], policy: RetryPolicy | None = None) -> T:
+def with_retries(call: Callable[[], T]) -> T:
     """The result of ``call``, made again while the source is busy, after what it asks for.
 
     Raises:
@@ -24,4 +24,4 @@ def with_retries(call: Callable[[], T], policy: RetryPolicy | None = None) -> T:
     def asked(error: Exception) -> float | None:
         return (error.seconds or 0.0) if isinstance(error, SourceBusy) else None
 
-    return (policy or BUSY_POLICY).retrying(asked, "source")(call)
+    return BUSY_POLICY.retrying(asked, "source")(call)

@@ -13,9 +13,9 @@ ROOM = 2**30
 class Spool:
     """Keeps bytes by key in a folder of its own."""
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="helix-source-")
-        self._room = room
+        self._room = ROOM
 
     def put(self, key: str, data: bytes) -> None:
         """Keep ``data``, where there is room."""
