@@ -12,9 +12,8 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, row_of
 from helix.library.errors import Conflict, NotFound
 from helix.storage.statements import study_attempts as sql
-from helix.study.item_storage import read_set
+from helix.study.item_storage import item_row, items_of, read_set
 from helix.study.items import Choice, TrueFalse, item_of
-from helix.study.rows import item_row, items_of
 from helix.study.sets import get_set, no_set
 
 _QUESTIONS = ("choice", "true_false")

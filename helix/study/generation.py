@@ -12,7 +12,7 @@ from helix.domain.context import Source
 from helix.errors import HelixError, UpstreamError
 from helix.library.access import Library, Row
 from helix.study.examination import DUPLICATE, MALFORMED, Examiner
-from helix.study.item_storage import count_items, keep_plan, keep_step, read_set
+from helix.study.item_storage import count_items, items_of, keep_plan, keep_step, read_set
 from helix.study.items import CheckedItems, Rejected, item_of
 from helix.study.maker import Maker, Order
 from helix.study.outlines import make_map, make_workshop
@@ -24,7 +24,6 @@ from helix.study.passages import (
     read_passages,
     without_repeats,
 )
-from helix.study.rows import items_of
 
 GoingOn = Callable[[str], Awaitable[bool]]
 """Is called with the current stage; returns False where making is to stop."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from helix.library.access import Connected, Row, row_of
+from helix.library.access import Connected, Row, row_of, rows_of
 from helix.storage.statements import study_items as sql
 from helix.study.items import CheckedItems, Proven, body_of
 
@@ -102,3 +102,13 @@ def add_unproven(
 def change_body(connection: Connected, tenant: str, item_id: int, body: dict[str, Any]) -> None:
     """Set keys of an item's body; its other keys stay."""
     connection.execute(sql.SET_BODY, {"tenant": tenant, "id": item_id, "body": Jsonb(body)})
+
+
+def items_of(connection: Connected, tenant: str, set_id: int) -> list[Row]:
+    """The items of a set in their order, with their sources."""
+    return rows_of(connection, sql.ITEMS, {"tenant": tenant, "set_id": set_id})
+
+
+def item_row(connection: Connected, tenant: str, item_id: int) -> Row | None:
+    """One item with its sources; None where there is none of this id."""
+    return row_of(connection, sql.ITEM, {"tenant": tenant, "item_id": item_id})

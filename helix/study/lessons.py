@@ -15,11 +15,10 @@ from helix.domain.scope import Scope
 from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
 from helix.study.examination import Examiner
-from helix.study.item_storage import add_items, change_body
+from helix.study.item_storage import add_items, change_body, item_row
 from helix.study.items import CheckedItems, Proven
 from helix.study.maker import Maker, Order
 from helix.study.passages import passages_near, read_passages
-from helix.study.rows import item_row
 from helix.study.sentences import clear_sentences
 
 _TOP_K = 8

@@ -8,8 +8,7 @@ from typing import Any
 
 from helix.errors import BadRequest
 from helix.library.access import Connected
-from helix.study.item_storage import change_body, read_set
-from helix.study.rows import items_of
+from helix.study.item_storage import change_body, items_of, read_set
 from helix.study.sets import no_set
 
 _FARTHEST = 100_000.0

@@ -14,8 +14,8 @@ from helix.library.errors import NotFound
 from helix.library.pagination import decode_cursor, encode_cursor
 from helix.library.runs import create_run
 from helix.storage.statements import study_sets as sql
+from helix.study.item_storage import items_of
 from helix.study.items import Difficulty, Kind
-from helix.study.rows import items_of
 
 COUNTS: dict[str, tuple[int, int, int]] = {
     "quiz": (5, 10, 50), "cards": (1, 20, 200), "workshop": (3, 6, 12), "map": (2, 40, 60),

@@ -13,8 +13,8 @@ import pytest
 from helix.library.access import Library, Row
 from helix.store import ChunkStore
 from helix.study.generation import NothingMade, make
+from helix.study.item_storage import items_of
 from helix.study.maker import Maker, OfflineMaker
-from helix.study.rows import items_of
 from helix.study.sets import NewSet, add_set, get_set
 from tests.support.fake_embedder import opened
 from tests.support.query_service import a_store
