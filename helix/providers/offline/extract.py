@@ -13,12 +13,14 @@ from helix.domain.citations import MARKER, marker_numbers
 from helix.domain.contract import REFUSAL
 from helix.domain.question_analysis import is_summary
 from helix.evidence.asked_words import rest_of
+from helix.evidence.blocks import Layout
 from helix.evidence.forms import STEP, Form
+from helix.evidence.units import Passage, units_of
 from helix.language.paraphrases import rephrasings
+from helix.language.rows import BESIDE
 from helix.language.word_lists import word_lists
 from helix.providers.offline.cells import named_cell
 from helix.providers.offline.extremes import asks_for_extreme, extreme_of
-from helix.providers.offline.lead_sentences import lead_sentences
 from helix.providers.offline.quotes import Quote, likeliest
 from helix.providers.offline.reading import Offered, OfferedSource
 
@@ -36,6 +38,8 @@ _ROUND = r"(\1)"
 _LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
 _SEPARATOR = {Form.TEXT: " ", Form.ITEM: "\n", Form.CODE: "\n", Form.ROW: "\n"}
 """The separator in front of a further sentence, item, block of code or row."""
+_MOST = 6
+_FEWEST_WORDS, _MOST_WORDS = 6, 60
 
 
 def answer_of(asked: Offered, risk: float = RISK) -> str:
@@ -187,3 +191,26 @@ def quote(sentence: str) -> str:
     `[7]` in a source points to the source's own notes; in an answer it would cite source 7.
     """
     return _FALSE_MARKER.sub(_ROUND, _LINE_BREAK.sub(" ", _BULLET_MARK.sub("", sentence)))
+
+
+def lead_sentences(sources: Sequence[OfferedSource]) -> str:
+    """The first sentence of prose of each source with its marker, of six sources at most."""
+    found: list[str] = []
+    for source in sources:
+        if len(found) < _MOST and (lead := _lead(source.text)):
+            cited = f"{lead} [{source.number}]"
+            found += [cited] if lead not in " ".join(found) else []
+    return " ".join(found)
+
+
+def _lead(text: str) -> str:
+    passage = Passage(text)
+    units = units_of([passage])
+    for unit, form in zip(units, Layout(passage, units).forms, strict=True):
+        sentence = " ".join(unit.text.split())
+        is_prose = form is Form.TEXT and sentence.endswith((".", "!", "。"))
+        if not is_prose or BESIDE in sentence or MARKER.search(sentence):
+            continue
+        if _FEWEST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
+            return sentence
+    return ""
