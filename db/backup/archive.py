@@ -105,23 +105,24 @@ def new_archive(file: Path) -> Iterator[Writer]:
     Raises:
         DatabaseError: there is such a file, or it cannot be written.
     """
-    if file.exists():
-        raise DatabaseError(f"{file} exists: give the backup another name, or remove that file")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
+        if file.exists():
+            raise DatabaseError(f"{file} exists: give the backup another name, or remove that file")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as output:
-            with zipfile.ZipFile(
-                output, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION
-            ) as archive:
-                yield Writer(archive)
-            output.flush()
-            os.fsync(output.fileno())
-        part.rename(file)
+        try:
+            with os.fdopen(descriptor, "wb") as output:
+                with zipfile.ZipFile(
+                    output, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION
+                ) as archive:
+                    yield Writer(archive)
+                output.flush()
+                os.fsync(output.fileno())
+            part.rename(file)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise DatabaseError(f"the backup cannot be written to {file}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -289,6 +289,9 @@ def test_a_file_is_not_overwritten_and_no_part_is_left(filled: str, backup: Path
     assert backup.read_bytes() == data
     with pytest.raises(DatabaseError, match=r"cannot be written to .*: No such file or directory"):
         save(filled, backup.parent / "nowhere" / "b", MADE_BY)
+    for letters in (250, 300):  # too many with what a part adds, and by themselves
+        with pytest.raises(DatabaseError, match=r"cannot be written to .*: File name too long"):
+            save(filled, backup.parent / ("b" * letters), MADE_BY)
     assert [file.name for file in backup.parent.iterdir()] == [backup.name]
 
 
