@@ -56,8 +56,8 @@ def restore(url: str, file: Path, *, replace: bool = False, place: str = "") -> 
     messages call the database.
 
     Raises:
-        DatabaseError: the file is damaged or of a newer Helix; the database cannot be reached, is
-            in use, not empty, or refuses. Nothing has changed then.
+        DatabaseError: the file or the database is of a newer Helix; the file is damaged; the
+            database cannot be reached, is in use, not empty, or refuses. Nothing has changed then.
     """
     manifest = checked(file)
     _check_version(manifest, file)
@@ -65,6 +65,7 @@ def restore(url: str, file: Path, *, replace: bool = False, place: str = "") -> 
     with migrate.connect(url) as connection, open_archive(file) as archive:
         try:
             migrate.begin_change(connection)
+            _refuse_newer(migrate.schema_version(connection), place)
             known = _known_backups(connection)
             _make_room(connection, place, replace=replace)
             _make_schema(connection, manifest, archive)
@@ -86,6 +87,15 @@ def _check_version(manifest: Manifest, file: Path) -> None:
         raise DatabaseError(
             f"{file} has the schema of version {manifest.schema_version}, and this Helix knows"
             f" {migrate.NEWEST_VERSION} at most: restore it with {manifest.made_by} or newer"
+        )
+
+
+def _refuse_newer(version: int, place: str) -> None:
+    """Refuse a database with tables that this Helix cannot name, and so could not drop."""
+    if version > migrate.NEWEST_VERSION:
+        raise DatabaseError(
+            f"the schema at {place} is version {version}, and this Helix knows"
+            f" {migrate.NEWEST_VERSION} at most: give DATABASE_URL an empty database"
         )
 
 

@@ -228,6 +228,16 @@ def test_a_database_that_holds_something_is_kept(filled: str, backup: Path) -> N
     assert len(all_rows(filled)["documents"]) == len(before["documents"]) - 1
 
 
+def test_a_database_of_a_newer_helix_is_left_alone(filled: str, backup: Path) -> None:
+    with psycopg.connect(filled) as connection:
+        connection.execute("CREATE TABLE newer (id bigint REFERENCES documents)")
+        connection.execute("UPDATE schema_version SET version = version + 1")
+    before = catalog(filled), all_rows(filled)
+    with pytest.raises(DatabaseError, match=r"at most: give DATABASE_URL an empty database"):
+        restore(filled, backup, replace=True)
+    assert (catalog(filled), all_rows(filled)) == before
+
+
 def test_a_database_in_use_is_left_alone(backup: Path, database_url: str) -> None:
     with (
         psycopg.connect(database_url),
