@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import Context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -73,6 +74,12 @@ def _translated() -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise unavailable(error) from error
+
+
+async def _open(pool: AsyncConnectionPool[Any]) -> None:
+    """Open ``pool``, unless it is: its tasks outlive the request that is first, and log no ids."""
+    if pool.closed:
+        await asyncio.create_task(pool.open(), context=Context())
 
 
 class Connections:
@@ -187,7 +194,7 @@ class Connections:
         for _ in range(2):  # a restarted server leaves one dead connection
             try:
                 async with asyncio.timeout(PING_SECONDS):
-                    await self._pinging.open()
+                    await _open(self._pinging)
                     async with self._pinging.connection() as connection:
                         await connection.execute(ANSWERS)
                 return True
@@ -205,7 +212,7 @@ class Connections:
         statement = planned(statement, reach)
         for last_try in (False, True):
             try:
-                await pool.open()
+                await _open(pool)
                 async with pool.connection() as connection:
                     self.reads_started += 1
                     _, rows = await connection.read(

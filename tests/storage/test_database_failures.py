@@ -11,6 +11,7 @@ import pytest
 
 import helix.store
 from helix.errors import StoreUnavailable
+from helix.telemetry.logs import request_id
 from tests.support.fake_embedder import opened, record, rows, write
 from tests.support.foreign_nodes import foreign_node
 from tests.support.wire.gemini import word_vector
@@ -38,6 +39,25 @@ async def test_a_database_that_is_down(
                 "the database did not answer: check that it is running and DATABASE_URL is right"
             )
     assert "hunter2" not in caplog.text
+
+
+async def test_a_pool_logs_no_request_by_which_it_was_opened() -> None:
+    ids: set[str] = set()
+
+    def note(_: logging.LogRecord) -> bool:
+        ids.add(request_id.get())
+        return True
+
+    pools = logging.getLogger("psycopg.pool")
+    pools.addFilter(note)
+    asked = request_id.set("asked")
+    async with opened("postgresql://user@127.0.0.1:1/helix") as store:
+        assert await store.connections.ping() is False
+        with pytest.raises(StoreUnavailable):
+            await store.of("a").fetch("SELECT 1", {})
+    request_id.reset(asked)
+    pools.removeFilter(note)
+    assert ids == {"-"}
 
 
 async def test_connections_killed_between_two_searches_are_survived(database_url: str) -> None:
