@@ -39,10 +39,19 @@ class HostGone(Exception):
 
 
 class HostProcess:
-    """The host as its parent has it: a process and the socket it lives by."""
+    """The host as its parent has it: a process and the socket it lives by.
+
+    Raises:
+        SandboxFailed: there is no place for its temporary folder.
+    """
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="helix-read-"))
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="helix-read-"))
+        except OSError as error:
+            raise SandboxFailed(
+                f"no temporary folder can be made ({error.strerror}): make room, or set TMPDIR"
+            ) from None
         self.control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own module

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from itertools import accumulate, pairwise
@@ -351,6 +352,14 @@ async def test_a_host_that_cannot_start_is_no_files_fault(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(SandboxFailed, match="did not start"):
+        await sandbox.read("echo", b"")
+
+
+async def test_a_host_without_a_temporary_folder_is_no_files_fault(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    with pytest.raises(SandboxFailed, match=r"No such file or directory.*set TMPDIR"):
         await sandbox.read("echo", b"")
 
 
