@@ -127,8 +127,10 @@ def test_units_start_commands_that_there_are(file: Path) -> None:
 
 def test_settings_of_the_units_are_settings() -> None:
     lines = (ROOT / "deploy/systemd/helix.env").read_text().splitlines()
-    names = [line.partition("=")[0] for line in lines if not line.startswith("#")]
-    assert names and set(names) <= set(HOW)
+    settings = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    assert settings and settings.keys() <= set(HOW)
+    # what a shell takes as it stands is quoted: an address may have a & and a password a $
+    assert re.fullmatch(r"'postgresql://[^']+'", settings["DATABASE_URL"])
 
 
 def _services() -> dict[str, dict[str, Any]]:
