@@ -34,18 +34,20 @@ class BlockingRunner:
         Raises:
             RuntimeError: it is called from a coroutine that it runs itself, which would never end.
         """
+        return self._started().call(function, *arguments)
+
+    async def awaited(self, function: Callable[[], Awaitable[_T]]) -> _T:
+        """``run`` for a coroutine of another event loop, which goes on meanwhile."""
+        return await asyncio.wrap_future(self._started().start_task_soon(function))
+
+    def _started(self) -> BlockingPortal:
         with self._lock:
             if self._portal is None:
                 portal = start_blocking_portal(name="helix-blocking")
                 self._portal = self._stack.enter_context(portal)
                 self._loop = self._portal.call(asyncio.get_running_loop)
                 bound_name_lookups(self._loop)
-        return self._portal.call(function, *arguments)
-
-    @property
-    def started(self) -> bool:
-        """True if ``run`` has been called."""
-        return self._portal is not None
+        return self._portal
 
     def is_current(self) -> bool:
         """True if the caller is a coroutine that this runs."""

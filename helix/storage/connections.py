@@ -26,7 +26,7 @@ from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.overload.fairness import FairPlaces, LoopPacer
 from helix.storage.blocking_runner import BlockingRunner
-from helix.storage.pipelined_connections import ReadingConnection
+from helix.storage.pipelined_connections import ReadingConnection, ReadingPool
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
 from helix.storage.replicas import Identity, Replicas
@@ -38,7 +38,6 @@ from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool, given_back, go_on_connecting
 
 AsyncConnected = AsyncConnection[TupleRow]
-ReadingPool = AsyncConnectionPool[ReadingConnection]
 _T = TypeVar("_T")
 
 CONNECT_TIMEOUT_SECONDS = 5
@@ -85,8 +84,9 @@ async def _open(pool: AsyncConnectionPool[Any]) -> None:
 class Connections:
     """The pools of one database. Errors of the database arrive as StoreUnavailable.
 
-    A pool of coroutines belongs to the event loop that opened it: so there is one for the
-    application's loop and one for the loop of ``run_blocking``.
+    A pool of coroutines belongs to the event loop that opened it: so there is one for the first
+    loop that reads, the application's, and one for the loop of ``run_blocking``. Any further loop,
+    as of a script's second ``asyncio.run``, reads in that one.
 
     Args:
         database_url: a libpq URL, ``postgresql://…``, unix sockets included.
@@ -111,7 +111,7 @@ class Connections:
 
         def reading(most: int, url: str = server, name: str = "helix-read") -> ReadingPool:
             pooled = url == pooler_url
-            return AsyncConnectionPool(
+            return ReadingPool(
                 url, connection_class=ReadingConnection, min_size=1, max_size=most, name=name,
                 reset=given_back, reconnect_failed=go_on_connecting,
                 configure=register_vector_async if pooled else _ready_to_read,
@@ -133,6 +133,7 @@ class Connections:
             **_pool_options(pooled=self._pooled) | {"timeout": PING_SECONDS},
         )  # fmt: skip
         self._runner = BlockingRunner()
+        self._loop: asyncio.AbstractEventLoop | None = None  # the first that read
         self._checks: set[asyncio.Task[None]] = set()  # an event loop itself keeps no task alive
         self._writing = WritePool(server, _WRITE_POOL_SIZE, _pool_options(pooled=self._pooled))
 
@@ -145,6 +146,9 @@ class Connections:
         ``settings`` are further ``set_config`` calls for its transaction, after a comma. Of the
         tenant's rows those within ``reach`` are seen.
         """
+        if not (self._runner.is_current() or self._has_pools()):
+            call = partial(self.fetch, statement, values, tenant, settings, reach)
+            return await self._runner.awaited(call)
         try:
             # a task of its own would be simpler to abandon, and cost a tenth of the search
             async with asyncio.timeout(READ_SECONDS):
@@ -167,7 +171,7 @@ class Connections:
         Commits without ``synchronous_commit``, such as those of receipts, may be missing: read
         their tables with ``fetch``.
         """
-        if self._replicas and not self._runner.is_current():
+        if self._replicas and not self._runner.is_current() and self._has_pools():
             rows = await self._read_replica(statement, values, tenant, settings, reach)
             if rows is not None:
                 return rows
@@ -188,6 +192,11 @@ class Connections:
         return await self._replicas.read(
             replica, sql.SET_TENANT + more + settings, (planned(statement, reach), values), who
         )
+
+    def _has_pools(self) -> bool:
+        """True if the pools of coroutines are the running event loop's, or become so."""
+        self._loop = self._loop or asyncio.get_running_loop()
+        return self._loop is asyncio.get_running_loop()
 
     async def ping(self) -> bool:
         """True if ``SELECT 1`` succeeds within PING_SECONDS, however busy the reads are."""
@@ -330,13 +339,14 @@ class Connections:
 
     async def close(self) -> None:
         """Close every pool; they cannot be used afterwards."""
-        await self._replicas.close()
-        await self._reading.close()
-        await self._pinging.close()
+        if self._has_pools():  # those of a loop that has ended, ended with it
+            await self._replicas.close()
+            await self._reading.close()
+            await self._pinging.close()
         await asyncio.to_thread(self._close_blocking)
 
     def _close_blocking(self) -> None:
-        if self._runner.started:
+        if not self._reading_blocking.closed:
             self._runner.run(self._reading_blocking.close)
         self._runner.close()
         self.close_writing()

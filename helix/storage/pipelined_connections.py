@@ -8,6 +8,7 @@ and with psycopg's adaptation of values.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from psycopg.generators import fetch_many, send
 from psycopg.pq import ExecStatus, Format
 from psycopg.pq.abc import PGresult
 from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
 
 Row = dict[str, Any]
 """A row by the names of its columns."""
@@ -211,3 +213,26 @@ def _numbered(statement: str) -> _Numbered:
 
     text = _PLACEHOLDER.sub(numbered, statement)
     return _Numbered(text.encode(), tuple(numbers), tuple(formats))
+
+
+class ReadingPool(AsyncConnectionPool[ReadingConnection]):
+    """A pool whose workers end where their event loop ends.
+
+    One of psycopg's that is cancelled while it connects takes that for a failed attempt and waits
+    on, and ``asyncio.run`` waits for it, for ever.
+    """
+
+    @classmethod
+    async def worker(cls, q: Any) -> None:
+        await super().worker(_UntilCancelled(q))
+
+
+class _UntilCancelled:
+    def __init__(self, tasks: Any) -> None:
+        self._tasks = tasks
+
+    async def get(self) -> Any:
+        worker = asyncio.current_task()
+        if worker and worker.cancelling():
+            raise asyncio.CancelledError
+        return await self._tasks.get()

@@ -19,14 +19,13 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow, dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
-from helix.storage.pipelined_connections import ReadingConnection, Row, Statement
+from helix.storage.pipelined_connections import ReadingPool, Row, Statement
 from helix.storage.statements import replicas as sql
 
 Identity = tuple[str, str]
 """The cluster's system identifier and the database's name: the same on primary and replica."""
-ReplicaPool = AsyncConnectionPool[ReadingConnection]
 
 ANSWER_SECONDS = 1.5
 """The longest silence of a replica, in seconds; then the primary answers, and it is left."""
@@ -47,7 +46,7 @@ class Replica:
         pool: connections to it that are ready to read, not open yet.
     """
 
-    def __init__(self, number: int, url: str, pool: ReplicaPool) -> None:
+    def __init__(self, number: int, url: str, pool: ReadingPool) -> None:
         self.name = f"replica-{number}"
         self.pool = pool
         self.present = False
@@ -138,7 +137,7 @@ class Replicas:
         pool: (URL, name) to a pool of connections.
     """
 
-    def __init__(self, urls: Sequence[str], pool: Callable[[str, str], ReplicaPool]) -> None:
+    def __init__(self, urls: Sequence[str], pool: Callable[[str, str], ReadingPool]) -> None:
         self._all = [
             Replica(number, url, pool(url, f"helix-replica-{number}"))
             for number, url in enumerate(urls, 1)

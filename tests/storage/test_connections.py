@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import psycopg
@@ -102,6 +103,21 @@ async def test_nothing_is_left_on_a_connection_that_goes_back(database_url: str)
         with store._engine.connect() as connection:
             state = connection.exec_driver_sql(_STATE.replace("%", "%%")).one()
         assert tuple(state) == _WRITING
+
+
+def test_event_loops_may_follow_each_other_and_run_at_once(database_url: str) -> None:
+    store = ChunkStore(database_url, "test")
+
+    async def numbers(count: int) -> list[object]:
+        reads = (store.of("a").fetch(f"SELECT {number} AS n", {}) for number in range(count))
+        return [row["n"] for rows in await asyncio.gather(*reads) for row in rows]
+
+    for count in (20, 9, 9):  # so many that the first loop ends while its pool grows
+        assert asyncio.run(numbers(count)) == list(range(count))
+    with ThreadPoolExecutor() as threads:
+        assert {*threads.map(lambda count: len(asyncio.run(numbers(count))), [9] * 4)} == {9}
+    for _ in range(2):
+        asyncio.run(store.close())
 
 
 def test_a_role_that_may_not_create_roles_is_told_what_to_run(
