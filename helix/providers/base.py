@@ -29,7 +29,7 @@ async def _nothing_to_close() -> None:
 
 @dataclass(frozen=True)
 class Embedder:
-    """An embedding model whose vectors are 1536 wide and L2-normalised.
+    """An embedding model whose vectors are 1536 wide and L2-normalised; a plugin's are made so.
 
     ``identity`` names the vector space (provider, model, width): a database filled under one
     identity cannot be searched under another. ``max_distance`` is the gate's default for it,

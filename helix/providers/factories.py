@@ -8,6 +8,7 @@ patient. A kind that is not in the tables may be a plugin's (docs/plugins.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from helix.domain.plugins import EMBEDDERS as EMBEDDER_PLUGINS
 from helix.domain.plugins import LLMS, plugins
 from helix.errors import SettingsError
 from helix.providers.base import Embedder, LanguageModel
+from helix.providers.retries import PATIENT
 from helix.settings import Settings
 
 _Made = TypeVar("_Made")
@@ -60,7 +62,16 @@ def _embedder(variable: str, name: str, settings: Settings, patient: bool) -> Em
     # an embedder is known by the name it was chosen by, which may be the next one's
     chosen = settings.model_copy(update={"embedder": name})
     given = _factory(EMBEDDERS, EMBEDDER_PLUGINS, variable, name)
-    return _checked(given(chosen, _model(name), patient=patient), Embedder, variable, name)
+    made = _checked(given(chosen, _model(name), patient=patient), Embedder, variable, name)
+    return made if name.partition(":")[0] in EMBEDDERS else _held_to_rules(made, name, patient)
+
+
+def _held_to_rules(made: Embedder, name: str, patient: bool) -> Embedder:
+    """A plugin's embedder whose vectors are checked, as those of LlamaIndex's integrations are."""
+    from helix.providers.vendor_models import ONE_ATTEMPT, PaddedEmbedding
+
+    padded = PaddedEmbedding(made.model, name, PATIENT if patient else ONE_ATTEMPT)
+    return replace(made, model=padded)
 
 
 def build_llm(settings: Settings) -> LanguageModel:

@@ -10,20 +10,6 @@ from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 
 
-def full_width(vector: Sequence[float], source: str) -> Sequence[float]:
-    """Give ``vector``, of the embedder that ``source`` names, if it has 1536 numbers.
-
-    Raises:
-        SettingsError: it has another length, as one of a plugin's can.
-    """
-    if len(vector) != EMBEDDING_DIMENSIONS:
-        raise SettingsError(
-            f"the embedder {source} gave a vector of {len(vector)} numbers, and"
-            f" {EMBEDDING_DIMENSIONS} are wanted: have it fill them up with zeros"
-        )
-    return vector
-
-
 def unit_vectors(rows: Sequence[Sequence[float]], count: int, source: str) -> list[list[float]]:
     """Give ``count`` rows of at most 1536 numbers as rows of 1536 with an L2 norm of 1.
 

@@ -19,7 +19,6 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
-from helix.providers.vectors import full_width
 from helix.storage.cache_rows import CacheRows, Floats
 from helix.storage.cache_rows import cache_key as cache_key
 from helix.storage.tenant_store import TenantStore
@@ -56,8 +55,7 @@ class CachedEmbedding(BaseEmbedding):
         rows: the rows of the cache in the database.
         limit: bytes to keep at most, about; past it the least recently used go.
 
-    Raises what the embedder does, SettingsError for a vector that is not of 1536 numbers, and
-    StoreUnavailable where the cache of documents cannot be read.
+    Raises what the embedder does, and StoreUnavailable where the cache of documents cannot be read.
     """
 
     _embedder: Embedder = PrivateAttr()
@@ -92,7 +90,7 @@ class CachedEmbedding(BaseEmbedding):
         vectors = await self._rows.find(list(by_key))
         if missing := {key: text for key, text in by_key.items() if key not in vectors}:
             made = await self._embedder.model.aget_text_embedding_batch(list(missing.values()))
-            new = dict(zip(missing, map(self._as_floats, made), strict=True))
+            new = dict(zip(missing, map(_as_floats, made), strict=True))
             await self._keep(new)
             vectors |= new
         return [vectors[key] for key in keys]
@@ -115,12 +113,11 @@ class CachedEmbedding(BaseEmbedding):
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         if self._embedder.local:
-            asked = await self._embedder.model.aget_query_embedding(query)
-            return list(full_width(asked, self._embedder.identity))
+            return await self._embedder.model.aget_query_embedding(query)
         key = cache_key(self._embedder.identity, "query", query)
         vector = (await self._find_soon([key])).get(key)
         if vector is None:
-            vector = self._as_floats(await self._embedder.model.aget_query_embedding(query))
+            vector = _as_floats(await self._embedder.model.aget_query_embedding(query))
             if not self._rests():
                 await self._keep_soon({key: vector})
         numbers: list[float] = vector.tolist()
@@ -162,5 +159,6 @@ class CachedEmbedding(BaseEmbedding):
             _logger.warning("the embedding cache failed (%s): going on without it", kind)
         self._rests_until = time.monotonic() + RESTING_SECONDS
 
-    def _as_floats(self, vector: Sequence[float]) -> Floats:
-        return np.asarray(full_width(vector, self._embedder.identity), dtype=np.float32)
+
+def _as_floats(vector: Sequence[float]) -> Floats:
+    return np.asarray(vector, dtype=np.float32)

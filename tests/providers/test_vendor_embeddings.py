@@ -13,6 +13,8 @@ from pydantic import Field
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
+from helix.providers import factories
+from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
 from helix.providers.retries import PATIENT
 from helix.providers.vendor_models import PaddedEmbedding
@@ -41,6 +43,21 @@ async def test_narrow_vectors_are_padded_and_scaled_without_changing_a_cosine(wi
     assert padded.get_query_embedding("abba") == await padded.aget_query_embedding("abba")
     assert np.allclose(padded.get_text_embedding("abba"), blocking[0])
     assert np.allclose(await padded.aget_text_embedding("abba"), blocking[0])
+
+
+async def test_a_plugins_embedder_is_held_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def letters(*_: object, patient: bool) -> Embedder:
+        return Embedder(LetterEmbedding(fails=patient), "letters:26", max_distance=None)
+
+    monkeypatch.setattr(factories, "plugins", lambda _: {"letters": SimpleNamespace(call=letters)})
+    chosen = settings(embedder="letters")
+    vectors = np.array(await build_embedder(chosen).model.aget_text_embedding_batch(["ab", "c"]))
+    assert vectors.shape == (2, EMBEDDING_DIMENSIONS)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+    with pytest.raises(UpstreamError, match="zeros"):
+        await build_embedder(chosen).model.aget_query_embedding("42")
+    with pytest.raises(UpstreamError, match=r"letters failed \(ConnectionError\)"):
+        await build_embedder(chosen, patient=True).model.aget_query_embedding("ab")
 
 
 async def test_wider_vectors_are_refused() -> None:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import helix.store
 from helix.cli import cli
 from helix.domain.records import EMBEDDING_KEY, DocumentRecord
-from helix.errors import SettingsError, StoreUnavailable
+from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
 from helix.providers.gemini import gemini_embedder
 from helix.retrieval.embedding_cache import CachedEmbedding, cache_key, with_cache
@@ -314,29 +314,6 @@ async def test_a_vector_that_cannot_be_kept_is_not_lost(
     assert np.allclose(await model.embed(["one"]), [word_vector("one")], atol=1e-6)
     assert "the embedding cache failed" in caplog.text
     assert await asyncio.to_thread(model.get_text_embedding, "one")
-
-
-class _NarrowEmbedding(WordEmbedding):
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return word_vector(text)[:384]
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return word_vector(query)[:384]
-
-
-@pytest.mark.parametrize("local", [True, False])
-async def test_vectors_of_a_wrong_length_are_told_with_their_embedder(
-    store: ChunkStore, database_url: str, local: bool
-) -> None:
-    embedder = replace(word_embedder(), model=_NarrowEmbedding(model_name="narrow"), local=local)
-    model = with_cache(embedder, store, 8).model
-    assert isinstance(model, CachedEmbedding)
-    for asked in (model.embed(["one"]), model.aget_query_embedding("one")):
-        with pytest.raises(
-            SettingsError, match=f"{IDENTITY} gave a vector of 384 numbers, and 1536"
-        ):
-            await asked
-    assert rows(database_url, "SELECT count(*) FROM embedding_cache") == [(0,)]
 
 
 # --- the command
