@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 import typer
 
 from helix.agent.tools import TOOLS as OWN_TOOLS
+from helix.agent.tools import tool_of
 from helix.domain.file_kinds import KINDS
 from helix.domain.plugins import (
     EMBEDDERS,
@@ -58,7 +59,7 @@ def _problem(plugin: Plugin) -> str | None:
     if first is not plugin and first != plugin:
         return str(plugin.failed(f"{first.package} has one of this name"))
     try:
-        plugin.load()
+        tool_of(plugin) if plugin.group == TOOLS else plugin.load()
     except PluginFailed as failure:
         return str(failure)
     return None

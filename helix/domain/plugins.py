@@ -8,11 +8,11 @@ when its plugin is used.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from helix.errors import HelixError, SettingsError
 
@@ -23,6 +23,7 @@ LLMS, EMBEDDERS = "helix.llms", "helix.embedders"
 READERS, SOURCES, TOOLS = "helix.readers", "helix.sources", "helix.tools"
 GROUPS = (LLMS, EMBEDDERS, READERS, SOURCES, TOOLS)
 
+_Loaded = TypeVar("_Loaded")
 _logger = logging.getLogger(__name__)
 
 
@@ -43,7 +44,7 @@ class Plugin:
         """The object that the target names.
 
         Raises:
-            PluginFailed: it cannot be imported, or is not in its module.
+            PluginFailed: it cannot be imported, is not in its module, or is no function.
         """
         module, _, path = self.target.partition(":")
         try:
@@ -52,6 +53,8 @@ class Plugin:
                 found = getattr(found, name)
         except Exception as error:  # a module of somebody else's may raise anything
             raise self.failed(f"{type(error).__name__}: {error}") from error
+        if self.group != TOOLS and not callable(found):
+            raise self.failed("it is no function")
         return found
 
     def call(self, *values: Any, **options: Any) -> Any:
@@ -99,8 +102,10 @@ def _plugin(point: EntryPoint) -> Plugin:
     return Plugin(point.group, point.name, point.value.partition("[")[0].strip(), package)
 
 
-def loaded(group: str, taken: Iterable[str]) -> Iterator[tuple[Plugin, Any]]:
-    """The plugins of a group that can be used; the others are logged, and left out.
+def loaded(
+    group: str, taken: Iterable[str], load: Callable[[Plugin], _Loaded]
+) -> Iterator[_Loaded]:
+    """The results of ``load`` for the plugins of a group; those that fail are logged, left out.
 
     ``taken`` are names that Helix itself has.
     """
@@ -109,6 +114,6 @@ def loaded(group: str, taken: Iterable[str]) -> Iterator[tuple[Plugin, Any]]:
         try:
             if plugin.name in own:
                 raise plugin.failed("Helix itself has one of this name")
-            yield plugin, plugin.load()
+            yield load(plugin)
         except PluginFailed as failure:
             _logger.error("%s", failure)

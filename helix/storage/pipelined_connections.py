@@ -224,7 +224,8 @@ class ReadingPool(AsyncConnectionPool[ReadingConnection]):
 
     @classmethod
     async def worker(cls, q: Any) -> None:
-        await super().worker(_UntilCancelled(q))
+        until_cancelled: Any = _UntilCancelled(q)
+        await super().worker(until_cancelled)
 
 
 class _UntilCancelled:

@@ -10,6 +10,7 @@ from typing import Any
 from helix.domain.file_kinds import problem, sniff
 from helix.domain.plugins import SOURCES, plugins
 from helix.errors import HelixError
+from helix.sandbox.frames import UNSTORABLE
 from helix.settings import Settings
 from pipelines.files.recipe import ChunkSizes, Fingerprint, is_unchanged
 
@@ -76,19 +77,27 @@ def files_of_source(given: str, limits: FileLimits) -> Iterator[PlannedFile]:
     """
     name, _, address = given.partition(":")
     plugin = plugins(SOURCES)[name]
+    seen: set[str] = set()
     try:
         for file_name, data in _pairs(plugin.call(address)):
             uri = f"{given.rstrip('/')}/{file_name}"
-            too_large = limits.problem_of(len(data))
-            yield (
-                PlannedFile(uri, reason=too_large)
-                if too_large
-                else planned(uri, data, file_name, None)
-            )
+            if reason := _problem_of_name(uri, seen):
+                yield PlannedFile(ascii(uri), reason=reason)
+            elif reason := limits.problem_of(len(data)):
+                yield PlannedFile(uri, reason=reason)
+            else:
+                yield planned(uri, data, file_name, None)
+            seen.add(uri)
     except HelixError as failure:
         yield PlannedFile(given, reason=str(failure))
     except Exception as error:  # noqa: BLE001  somebody else's code may raise anything
         yield PlannedFile(given, reason=str(plugin.failed(f"{type(error).__name__}: {error}")))
+
+
+def _problem_of_name(uri: str, seen: set[str]) -> str | None:
+    if uri in seen:
+        return "another file of the source has this name"
+    return "its name has characters that cannot be stored" if UNSTORABLE.search(uri) else None
 
 
 def _pairs(given: Iterable[Any]) -> Iterator[tuple[str, bytes]]:

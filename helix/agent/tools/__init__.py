@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 
 from helix.agent.tool import AnyTool, Tool
@@ -17,9 +16,7 @@ from helix.agent.tools.query_table import QUERY_TABLE
 from helix.agent.tools.read_document import READ_DOCUMENT
 from helix.agent.tools.search_library import SEARCH_LIBRARY
 from helix.domain.plugins import TOOLS as TOOL_PLUGINS
-from helix.domain.plugins import loaded
-
-_logger = logging.getLogger(__name__)
+from helix.domain.plugins import Plugin, loaded
 
 TOOLS: tuple[AnyTool, ...] = (
     SEARCH_LIBRARY,
@@ -38,11 +35,12 @@ TOOLS: tuple[AnyTool, ...] = (
 @cache
 def all_tools() -> tuple[AnyTool, ...]:
     """Helix's tools and those of plugins; one that cannot be used is logged and left out."""
-    added = []
-    for plugin, tool in loaded(TOOL_PLUGINS, (tool.name for tool in TOOLS)):
-        if not isinstance(tool, Tool) or tool.name != plugin.name or not tool.description:
-            reason = "it is no Tool of this name with a description"
-            _logger.error("%s", plugin.failed(reason))
-        else:
-            added.append(tool)
-    return (*TOOLS, *added)
+    return (*TOOLS, *loaded(TOOL_PLUGINS, (tool.name for tool in TOOLS), tool_of))
+
+
+def tool_of(plugin: Plugin) -> AnyTool:
+    """The tool of a plugin; raises PluginFailed where it is none."""
+    tool = plugin.load()
+    if not isinstance(tool, Tool) or tool.name != plugin.name or not tool.description:
+        raise plugin.failed("it is no Tool of this name with a description")
+    return tool

@@ -75,9 +75,17 @@ def test_a_source_gives_files_once(
     torn = helix("ingest", "torn:there", **given)
     assert torn.returncode == 1
     assert "ConnectionError: there is away" in torn.stdout + torn.stderr
+    twins = helix("ingest", "twins:x", **given)
+    assert "2 added, 0 replaced, 0 unchanged, 3 failed" in twins.stdout, twins.stdout + twins.stderr
+    assert "another file of the source has this name" in twins.stdout + twins.stderr
     with psycopg.connect(durable_database_url) as connection:
         found = connection.execute("SELECT source_uri FROM documents ORDER BY id").fetchall()
-    assert found == [(f"shelf:{notes}/lamp.md",), ("torn:there/first.md",)]
+    assert found == [
+        (f"shelf:{notes}/lamp.md",),
+        ("torn:there/first.md",),
+        ("twins:x/twin.md",),
+        ("twins:x/last.md",),
+    ]
 
 
 def test_a_tool_is_told_to_models_behind_helixs_own(install: Install) -> None:
@@ -132,8 +140,10 @@ def test_the_command_lists_them(install: Install) -> None:
     assert listed.returncode == 1
     lines = listed.stdout.splitlines()
     assert "ok   helix.readers srt (helix-srt 1.0, helix_srt:read)" in lines
-    assert sum(line.startswith("FAIL") for line in lines) == 3
-    assert len(lines) == 10 and "helix_absent" in listed.stdout
+    assert sum(line.startswith("FAIL") for line in lines) == 5
+    assert "helix_broken:TOOL) cannot be used: it is no Tool" in listed.stdout
+    assert "helix_broken:TEXT) cannot be used: it is no function" in listed.stdout
+    assert len(lines) == 12 and "helix_absent" in listed.stdout
 
 
 def test_nothing_is_looked_for_where_helix_has_the_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-TOOL = "no tool"
+TOOL = TEXT = "no tool, and no function"
 
 
 def takes_a_name(*_: Any) -> None:
@@ -23,3 +23,9 @@ def files(address: str) -> Iterator[tuple[str, bytes]]:
     """Ends after its first file."""
     yield "first.md", b"# First\n\nThe first file is whole.\n"
     raise ConnectionError(f"{address} is away")
+
+
+def twins(address: str) -> Iterator[tuple[str, bytes]]:
+    """Names that no two documents, or none, can have."""
+    for name in ("twin.md", "twin.md", "nul\0.md", "half\ud800.md", "last.md"):
+        yield name, f"# Of {address}\n\nThis is {name!a}.\n".encode()
