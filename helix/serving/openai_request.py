@@ -185,6 +185,7 @@ class ResponsesRequest(AskingRequest):
 
     input: str | _Messages
     previous_response_id: str | None = None
+    conversation: Any = None
     text: TextOptions | None = None
 
     @property
@@ -196,10 +197,11 @@ class ResponsesRequest(AskingRequest):
         return (self.text.format if self.text else None), "text.format"
 
     def messages_said(self) -> list[Message]:
-        if self.previous_response_id is not None:
-            raise InvalidParameter(
-                "no response is kept: send the messages before it in input", "previous_response_id"
-            )
+        for name in ("previous_response_id", "conversation"):
+            if getattr(self, name) is not None:
+                raise InvalidParameter(
+                    "no response is kept: send the messages before it in input", name
+                )
         if isinstance(self.input, str):
             return [Message("user", self.input)]
         return [said.message() for said in self.input if said.type == "message"]

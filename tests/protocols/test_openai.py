@@ -217,6 +217,13 @@ def test_a_bad_request_names_its_parameter(
     assert param != "stop" or "at most 4 items" in error["message"]
 
 
+@pytest.mark.parametrize("name", ["previous_response_id", "conversation"])
+def test_a_history_that_is_not_kept_is_refused(client: httpx.Client, name: str) -> None:
+    body = {"model": "helix", "input": "And then?", name: "x_1"}
+    response = client.post("/v1/responses", json=body)
+    assert (response.status_code, response.json()["error"]["param"]) == (400, name)
+
+
 @pytest.mark.parametrize(("texts", "limit"), [([], "at least 1"), (["a"] * 2049, "at most 2048")])
 def test_texts_that_cannot_be_embedded_are_told_with_the_limit(
     client: httpx.Client, texts: list[str], limit: str
