@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Self, TypeVar, Unpack
 from urllib.parse import urlsplit
 
@@ -84,11 +85,14 @@ class AsyncHelix:
     ) -> None:
         self._attempts = Attempts(_checked_address(url), retries)
         self._tenant = tenant
-        self._client = httpx.AsyncClient(
+        self._opened = partial(
+            httpx.AsyncClient,
             base_url=self._attempts.address,
             headers={"Authorization": f"Bearer {own}"} if (own := _checked_key(key or "")) else {},
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
+        self._client = self._opened()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def ask(self, question: str, **options: Unpack[QuestionOptions]) -> PendingStream:
         """An answer as it streams: ``async with helix.ask(…) as stream``."""
@@ -214,6 +218,7 @@ class AsyncHelix:
     def _request(self, call: Call) -> httpx.Request:
         if self._client.is_closed:
             raise BadRequest(CLOSED)
+        self._go_with_loop()
         try:
             return self._client.build_request(
                 call.method,
@@ -229,7 +234,16 @@ class AsyncHelix:
 
     async def aclose(self) -> None:
         """Close its connections."""
-        await self._client.aclose()
+        if not self._client.is_closed:
+            self._go_with_loop()
+            await self._client.aclose()
+
+    def _go_with_loop(self) -> None:
+        """Open connections anew in another event loop: those of one that ended are no use."""
+        running = asyncio.get_running_loop()
+        if self._loop not in (None, running):
+            self._client = self._opened()
+        self._loop = running
 
     async def __aenter__(self) -> Self:
         return self

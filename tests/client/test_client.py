@@ -174,6 +174,17 @@ async def test_it_is_the_same_for_an_event_loop(database: str) -> None:
             assert (await client.document(document.id)).chunks == document.chunks
 
 
+def test_event_loops_may_follow_each_other(database: str) -> None:
+    with live(database) as server:
+        client = AsyncHelix(str(server.base_url))
+        told = {asyncio.run(client.query(QUESTION)).answer for _ in range(3)}
+        assert len(told) == 1
+        for _ in range(2):
+            asyncio.run(client.aclose())
+        with pytest.raises(BadRequest, match="closed"):
+            asyncio.run(client.query(QUESTION))
+
+
 def test_it_loads_little() -> None:
     heavy = ("llama_index.core", "numpy", "pydantic", "psycopg", "fastapi", "google", "wordllama")
     told = f"[name for name in {heavy!r} if name in sys.modules]"
