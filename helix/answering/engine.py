@@ -306,12 +306,16 @@ class CitationQueryEngine(BaseQueryEngine):
             with within(model_span):
                 responses: Any = await self._llm.model.astream_chat(messages, **(options or {}))
             async with aclosing(responses):
+                begun = False
                 async for response in responses:
                     if response.delta:
+                        begun = True
                         yield response.delta
                     if usage := usage_of(response):
                         used.append(usage)
                         set_span_attributes(model_span, answered=usage.model, **usage.tokens)
+            if not begun:
+                raise UpstreamError(f"{self._llm.identity} finished without an answer: try again")
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         if self._streaming:
