@@ -26,9 +26,10 @@ _BETWEEN_WORDS = {
     for code in range(128)
     if chr(code) not in "abcdefghijklmnopqrstuvwxyz0123456789'-.,_/:#"
 }
-_OF_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
-_STRETCH = re.compile(f"[{_OF_UNSPACED}]+|[^{_OF_UNSPACED}]+")
-_UNSPACED = re.compile(f"[{_OF_UNSPACED}]+")
+OF_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
+"""The characters of scripts written without spaces, for the brackets of a regular expression."""
+_STRETCH = re.compile(f"[{OF_UNSPACED}]+|[^{OF_UNSPACED}]+")
+_UNSPACED = re.compile(f"[{OF_UNSPACED}]+")
 
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
 """Letters and digits as wide as an ideograph, for those that ASCII has."""

@@ -11,12 +11,18 @@ from helix.domain.retrieval import MOST_PASSAGES
 from helix.domain.scope import Scope
 from helix.language.sentences import sentence_spans
 from helix.language.terms import language_of, terms
+from helix.language.words import OF_UNSPACED
 from helix.retrieval.gated_retriever import GatedRetriever
 
 SNIPPET_CHARS = 260
 _BEFORE = 60  # characters of a long sentence in front of its first hit
 _LEAST_PREFIX = 3  # letters of a word that is still being typed
-_TOKEN = re.compile(r"[^\W_]++(?>(?:[-'’._/][^\W_]++)*)")
+_LETTER = rf"(?:[^\W_{OF_UNSPACED}]|[\u0300-\u036f])"
+_TOKEN = re.compile(
+    rf"[{OF_UNSPACED}](?=([{OF_UNSPACED}]?))"  # and the character that it is a pair with
+    r"|\d++(?>(?:[.,]\d++)+)"
+    rf"|{_LETTER}++(?>(?:[-'’._/]{_LETTER}++)*)"
+)
 _SPACE = re.compile(r"\s")
 
 _Span = tuple[int, int]
@@ -36,7 +42,7 @@ async def found_passages(
     """
     found = await retriever.search(query, scope, min(top_k, MOST_PASSAGES), plain=True)
     scores = {each.hit.chunk_id: each.fused for each in found.trace.candidates}
-    last = (_TOKEN.findall(query.casefold()) or [""])[-1]
+    last = ["", *(token[0] for token in _TOKEN.finditer(query.casefold()))][-1]
     return {
         "near_enough": bool(found.hits) and found.reason is None,
         "results": [_row(hit, scores[hit.chunk_id], query, last) for hit in found.hits],
@@ -72,12 +78,15 @@ def marks(text: str, query: str, last: str = "") -> list[_Span]:
     """
     language = language_of(text)
     wanted = frozenset(terms(query, language))
-    found = []
+    found: list[_Span] = []
     for token in _TOKEN.finditer(text):
-        word = token[0]
+        word = token[0] + (token[1] or "")
         typed = len(last) >= _LEAST_PREFIX and word.casefold().startswith(last)
         if typed or not wanted.isdisjoint(terms(word, language)):
-            found.append(token.span())
+            start, end = token.start(), token.start() + len(word)
+            if found and start < found[-1][1]:  # pairs of characters overlap
+                start = found.pop()[0]
+            found.append((start, end))
     return found
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +22,20 @@ def test_words_are_hit_by_their_stems_and_while_they_are_typed() -> None:
     assert hit(TEXT, "ship", "ship") == ["Shipping"]
     assert hit(TEXT, "sh", "sh") == []
     assert hit(TEXT, "the of") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("未休的年假应在次年休完。", "年假", ["年假"]),
+        ("通信費として月額を支給する。", "通信費", ["通信費"]),
+        ("Umsatz 1.310.200,00 €", "1.310.200,00", ["1.310.200,00"]),
+        ("a total of 1,234.5 euros", "1,234.5", ["1,234.5"]),
+        (unicodedata.normalize("NFD", "Schönhauser Straße"), "Schönhauser", ["Scho\u0308nhauser"]),
+    ],
+)
+def test_marks_are_whole_words_of_every_script(text: str, query: str, expected: list[str]) -> None:
+    assert hit(text, query) == expected
 
 
 def test_the_sentence_with_most_of_the_words_is_shown() -> None:
