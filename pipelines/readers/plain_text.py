@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from charset_normalizer import from_bytes
 
@@ -20,6 +21,8 @@ _IDEOGRAPHS = "cp932 euc_jp gb18030 big5 cp949".split()
 _MOST_CHAOS = 0.1  # of charset-normalizer: wrong guesses of right text began at 0.13
 _LEAST_COHERENCE = 0.4  # letters as frequent as in a language; two sentences reach 0.5
 _LEAST_IDEOGRAPHS = 20  # characters; a wrong one is not valid for as long
+_OF_TABLES = re.compile(rb"[!-/:-?]|(?<![\x80-\xff])\d++")
+"""Marks and numbers, the same in every encoding: to charset-normalizer many of them are chaos."""
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -67,9 +70,11 @@ def _decode(data: bytes) -> str:
 
 def _decode_by_letters(data: bytes) -> str | None:
     """``data`` in the old encoding that it is plainly in, or None."""
+    letters = _OF_TABLES.sub(b" ", data)
+    known = _ALPHABETS + _IDEOGRAPHS
     matches = [
         match
-        for match in from_bytes(data, cp_isolation=_ALPHABETS + _IDEOGRAPHS, enable_fallback=False)
+        for match in from_bytes(letters, cp_isolation=known, enable_fallback=False)
         if match.chaos <= _MOST_CHAOS
     ]
     if not matches:
@@ -81,10 +86,9 @@ def _decode_by_letters(data: bytes) -> str | None:
         common = "cp1252" in equal or "cp1252" in best.could_be_from_charset
         return _strictly(data, "cp1252" if common else best.encoding)
     first = matches[0].encoding
-    foreign = sum(byte > 127 for byte in data[: 1 << 16]) // 2
-    if first in _IDEOGRAPHS and foreign >= _LEAST_IDEOGRAPHS:
-        return _strictly(data, first)
-    return None
+    text = _strictly(data, first) if first in _IDEOGRAPHS else None
+    # each takes a byte more than a letter does; half-width katakana, as any bytes may be, do not
+    return text if text and len(data) - len(text) >= _LEAST_IDEOGRAPHS else None
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:

@@ -71,6 +71,29 @@ def test_other_encodings(text: str, encoding: str) -> None:
     assert read("text", text.encode(encoding)).text == text
 
 
+CITIES = "Москва Казань Омск Томск Пермь Самара Уфа Тула Рязань Псков Сочи Курск Орёл Тверь".split()
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("\r\n".join(f"{city};{n}00,5;{n * 7}" for n, city in enumerate(CITIES)), "cp1251"),
+        ("\r\n".join(f"{city};{n}00,5;{n * 7}" for n, city in enumerate(CITIES)), "koi8_r"),
+        (
+            "支店\t年度売上（円）\t年度利益（円）\r\n東京\t12,345\t13,000\r\n大阪\t8,765\t9,100",
+            "shift_jis",
+        ),
+    ],
+)
+def test_tables_in_other_encodings(text: str, encoding: str) -> None:
+    assert read("csv", text.encode(encoding)).text == read("csv", text.encode()).text
+
+
+def test_cyrillic_words_are_not_half_width_katakana() -> None:
+    with pytest.raises(UnreadableFile, match="not UTF-8"):
+        read("text", "пакета;47394;0.30\r\nинформация:;23563;0.70\r\nэтом;1;0.5".encode("koi8_r"))
+
+
 @given(st.text().filter(lambda text: text.strip() and "\x00" not in text))
 def test_text_is_kept_to_the_character(text: str) -> None:
     for kind in KINDS:
