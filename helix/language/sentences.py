@@ -16,6 +16,7 @@ from helix.language.word_lists import word_lists
 Span = tuple[int, int]
 
 _CLOSERS = r"\"'”’»›)\]}）］｝」』】〉》*_"
+_BEFORE_SPACE = _CLOSERS + "“‘«‹"  # these too close where a space follows, in German
 _OPENERS = r"\"'“‘«‹(\[{（［｛「『【〈《*_¿¡$€£¥"
 
 _CANDIDATE = re.compile(
@@ -24,7 +25,8 @@ _CANDIDATE = re.compile(
     # Any other stop, what closes after it, and a reference mark: `end.[3] Next`, `end.¹ Next`.
     # It is tried at the first stop of a run only, or a run of n would cost n² steps.
     r"|(?P<stop>(?<![.!?…؟۔।॥։።။។])[.!?…؟۔।॥։።။។]++)"
-    rf"(?P<tail>[{_CLOSERS}]*+(?:\ ?\[\d{{1,4}}(?:[,\-–]\ ?\d{{1,4}}){{0,8}}\]|[¹²³⁰-⁹]){{0,8}}+)"
+    rf"(?P<tail>[{_BEFORE_SPACE}]*+(?:[ \u00a0\u202f][»›](?=\s|\Z))?"  # « Oui. » in French
+    r"(?>(?:\ ?\[\d{1,4}(?:[,\-–]\ ?\d{1,4}){0,8}\]|[¹²³⁰-⁹]){0,8}))"
     r"(?=\s|\Z)"
     r"|(?P<line>(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*+)"
 )
@@ -41,7 +43,7 @@ _ITEM = re.compile(
 _HEADING = re.compile(r"#{1,6}\s|```|~~~|[-=_*~]{3,}+\s*+$", re.MULTILINE)
 _NUMERAL = re.compile(r"[A-Z]{0,2}\d.*|[IVXLC]+")
 _MARKER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})")
-_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞА-Я]")
+_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞЁА-Я]")
 
 # A row of a table: between bars, or cells with a bar between each two.
 _BARRED_ROW = re.compile(r"\|(?:\s|[^\n]{0,2000}\|[ \t\r]*+$)", re.MULTILINE)
@@ -192,6 +194,8 @@ def _abbreviates(before: str, word: str, *, initial: bool) -> bool:
     short, next_word = before.casefold(), word.casefold()
     if short in _NEVER_ENDS:
         return True
+    if initial and len(before) == len(word) == 1 and (before + word).isalpha():
+        return True  # `z. B.`
     if short in _BEFORE_NUMBER:
         return len(word) == 1 or bool(_NUMERAL.fullmatch(word))
     if short in _MAY_END or _INITIALS.fullmatch(before):

@@ -50,6 +50,7 @@ def test_a_blank_line_separates_whatever_stands_around_it(text: str) -> None:
         "It cost $3.5 million (approx. 2.9 M€), see Fig. 2 and No. 3.",
         "Apple Inc. shares rose on Jan. 5, 2020.",
         "Am 3. Oktober ist z.B. Montag.",
+        "Er ist z. B. Montag da, u. U. Dienstag.",
         'He asked "Really?" and left.',
         "We waited... and nothing came.",
         "J. A. Hobson and T. S. Eliot agreed.",
@@ -67,6 +68,10 @@ def test_one_sentence_stays_one(text: str) -> None:
     [
         ("It was late. We left.", ["It was late.", "We left."]),
         ('"Yes!" She left... Then he came.', ['"Yes!"', "She left...", "Then he came."]),
+        ("„Ja.“ Er ging.", ["„Ja.“", "Er ging."]),
+        ("»Ja.« Er ging. »Nein.«", ["»Ja.«", "Er ging.", "»Nein.«"]),
+        ("他来了。“你好。”他说。", ["他来了。", "“你好。”", "他说。"]),
+        ("« Oui. » Il part.", ["« Oui. »", "Il part."]),
         ("In the U.S. The law differs.", ["In the U.S.", "The law differs."]),
         ("Refundable? No. Items are final.", ["Refundable?", "No.", "Items are final."]),
         ("So it ends.[3] Next one.", ["So it ends.[3]", "Next one."]),
