@@ -31,9 +31,15 @@ OF_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff
 _STRETCH = re.compile(f"[{OF_UNSPACED}]+|[^{OF_UNSPACED}]+")
 _UNSPACED = re.compile(f"[{OF_UNSPACED}]+")
 
-_WIDE = {code: code - 0xFEE0 for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()}
-"""Letters and digits as wide as an ideograph, for those that ASCII has."""
-_IS_WIDE = re.compile("[\uff10-\uff5a]")
+_WIDTHS = {
+    code: unicodedata.normalize("NFKC", chr(code))
+    for code in (*range(0xFF10, 0xFF5B), *range(0xFF66, 0xFFA0))
+    if chr(code).isalnum()
+}
+"""Letters and digits as wide as an ideograph, for those that ASCII has, and half-width katakana."""
+_HAS_WIDTH = re.compile("[\uff10-\uff5a\uff66-\uff9f]")
+_WRAP = re.compile(rf"([{OF_UNSPACED}])[^\S\n]*+\n[^\S\n]*+(?=[{OF_UNSPACED}])")
+"""A line's end in a stretch without spaces, where the words go on."""
 _HYPHEN = re.compile("[\u2010\u2011]")
 WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
 
@@ -49,7 +55,8 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"  # letters by category, blanks to th
 
 def _plain(text: str) -> str:
     """``text`` with one spelling for what looks alike: composed letters, one hyphen and width."""
-    return _HYPHEN.sub("-", unicodedata.normalize("NFC", text)).translate(_WIDE)
+    unwrapped = _WRAP.sub(r"\1", text.translate(_WIDTHS))
+    return _HYPHEN.sub("-", unicodedata.normalize("NFC", unwrapped))
 
 
 def words(text: str) -> list[str]:
@@ -97,7 +104,8 @@ def folded_tokens(text: str) -> list[str] | None:
         "§" in text
         or not unicodedata.is_normalized("NFC", text)
         or _HYPHEN.search(text)
-        or _IS_WIDE.search(text)
+        or _HAS_WIDTH.search(text)
+        or _WRAP.search(text)
     ):
         return None
     else:
