@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import unicodedata
 from collections.abc import Iterable
 
 from helix.commands.console import one_line
@@ -33,7 +34,7 @@ async def find_document(library: LibraryService, name: str) -> Row:
             return await library.get_document(int(name), with_text=False)
     page = await library.list_documents(DocumentFilter(search=name), Page(_MOST))
     matches: list[Row] = page["documents"]
-    exact = [row for row in matches if name.casefold() in _names(row)]
+    exact = [row for row in matches if _folded(name) in _names(row)]
     if len(exact) == 1 or len(matches) == 1:
         return (exact or matches)[0]
     if matches:
@@ -58,13 +59,17 @@ async def _near(library: LibraryService, name: str) -> str:
     """The name that may have been meant, among the newest documents."""
     rows = (await library.list_documents(DocumentFilter(), Page(_MOST)))["documents"]
     by_name = {key: row for row in rows for key in _names(row)}
-    close = difflib.get_close_matches(name.casefold(), by_name, n=1)
+    close = difflib.get_close_matches(_folded(name), by_name, n=1)
     return f" (is it {_label(by_name[close[0]])}?)" if close else ""
 
 
 def _names(row: Row) -> set[str]:
     names = (row["title"], row["file_name"] or "", row["source_uri"])
-    return {each.casefold() for each in (*names, row["source_uri"].rpartition("/")[2]) if each}
+    return {_folded(each) for each in (*names, row["source_uri"].rpartition("/")[2]) if each}
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _label(row: Row) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +58,18 @@ def command(
         return helix(*arguments, **asked)
 
     return run
+
+
+def test_a_name_with_its_accents_apart_is_the_same_name(
+    command: Helix, values: dict[str, str], tmp_path: Path
+) -> None:
+    note = tmp_path / unicodedata.normalize("NFD", "Bürgschaft Größe.md")  # as macOS has it
+    note.write_text("The surety is 500 euros.\n")
+    assert helix("ingest", str(note), **values).returncode == 0
+    shown = command("documents", "show", "Bürgschaft", "--text")
+    gone = command("documents", "rm", "--yes", "bürgschaft größe.md")
+    assert "500 euros" in shown.stdout, shown.stderr
+    assert gone.returncode == 0, gone.stderr
 
 
 def test_the_list_names_documents_without_numbers(command: Helix) -> None:

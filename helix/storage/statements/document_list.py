@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from helix.storage.statements import compose, metadata
 from helix.storage.statements.documents import COLUMNS
 
+# Names are compared composed: those of files from macOS have their accents apart.
 # One statement for every filter but conditions on metadata: one that is NULL leaves none out. The
 # list shows the format of a document whose facts name no kind, so that is found as its kind too.
 _FILTER = """
 tenant_id = %(tenant)s AND (%(status)s::text IS NULL OR status = %(status)s)
-AND (%(pattern)s::text IS NULL OR title ILIKE %(pattern)s OR source_uri ILIKE %(pattern)s
-    OR file_name ILIKE %(pattern)s)
+AND (%(pattern)s::text IS NULL OR normalize(title) ILIKE normalize(%(pattern)s)
+    OR normalize(source_uri) ILIKE normalize(%(pattern)s)
+    OR normalize(file_name) ILIKE normalize(%(pattern)s))
 AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
 AND (%(company)s::text[] IS NULL OR id IN (
     SELECT document_id FROM document_names n WHERE n.tenant_id = %(tenant)s
