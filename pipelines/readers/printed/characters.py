@@ -16,7 +16,9 @@ from helix.sandbox.pdfium.library import Handle, function
 from pipelines.readers.printed.frame import Column
 
 _BOLD_WEIGHT = 600
-_BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|[-,]bd", re.IGNORECASE)
+_BOLD_NAME = re.compile(rb"bold|black|heavy|(?:^|[-+,])(?:semi|demi)|demi\d|[-,]bd", re.IGNORECASE)
+_PLAIN_NAME = re.compile(rb"[-+,](?:regu|ital|obli)", re.IGNORECASE)
+"""pdfium guesses a weight from the stems that a file states: 744 for Latin Modern's regular."""
 _LONGEST_FONT_NAME = 128
 _AT_ONCE = 2048  # boxes
 _BOX = 16  # bytes of four floats
@@ -113,13 +115,15 @@ class PageCharacters:
         return found
 
     def is_bold(self, number: int) -> bool:
-        """True where a character is bold by its font's name, or else by its weight."""
+        """True where a character is bold: its font's name tells, or else its weight."""
         if not (name := self._font_name(number)):
             return False
         if (known := self._bold.get(name)) is not None:
             return known
         is_heavy = _FONT_WEIGHT(self._page, number) >= _BOLD_WEIGHT
-        self._bold[name] = is_bold = is_heavy or _BOLD_NAME.search(name) is not None
+        is_plain = _PLAIN_NAME.search(name) is not None
+        is_bold = _BOLD_NAME.search(name) is not None or (is_heavy and not is_plain)
+        self._bold[name] = is_bold
         return is_bold
 
     def _font_name(self, number: int) -> bytes:

@@ -83,6 +83,28 @@ def test_a_bold_beginning_of_a_line_is_bold_alone() -> None:
     assert [word.text for word in read(drawn(page)).values() if word.bold] == ["strongly"]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_bold"),
+    [
+        ("LMRoman10-Regular", False),
+        ("LMRoman12-Italic", False),
+        ("LMRomanDemi10-Regular", True),
+        ("LMRoman10-BoldItalic", True),
+        ("NimbusRomNo9L-MediItal", True),  # its name tells nothing, its stems do
+    ],
+)
+def test_a_font_s_name_tells_its_weight_before_its_stems_do(name: str, is_bold: bool) -> None:
+    font = TTFont(name, "Vera.ttf")
+    font.face.name, font.face.stemV = name.encode(), 160
+    pdfmetrics.registerFont(font)
+
+    def page(canvas: Canvas) -> None:
+        canvas.setFont(name, 10)
+        canvas.drawString(100, 500, "likelihood")
+
+    assert read(drawn(page))["likelihood"].bold is is_bold
+
+
 def test_rules_are_lines_edges_and_areas() -> None:
     def page(canvas: Canvas) -> None:
         put(canvas, 10, 10, "x")
