@@ -20,6 +20,7 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.grids import moved
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import LONGEST_TABLE, short_title
+from pipelines.readers.pptx_bullets import paragraphs
 from pipelines.readers.pptx_charts import plots
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
@@ -99,7 +100,7 @@ def _title(slide: Any) -> str:
 def _pieces(slide: Any, draft: Draft, number: int) -> Iterator[Piece]:
     title = slide.shapes.title
     if title is not None:
-        yield from _paragraphs(title)
+        yield from _lines(title.text_frame)
     pictures, words = 0, 0
     for shape in _in_order(slide.shapes):
         if title is not None and shape.shape_id == title.shape_id:
@@ -141,7 +142,7 @@ def _shape(shape: Any) -> Iterator[Piece]:
     elif shape.is_placeholder and shape.placeholder_format.type.name in _NOT_CONTENT:
         return
     elif shape.has_text_frame:
-        yield from _paragraphs(shape)
+        yield from map(Piece, paragraphs(shape))
     elif getattr(shape, "has_table", False):
         lines, tables = small_tables(_rows(shape.table))
         if lines:
@@ -152,9 +153,9 @@ def _shape(shape: Any) -> Iterator[Piece]:
         yield from _diagram(shape)
 
 
-def _paragraphs(shape: Any) -> Iterator[Piece]:
-    for paragraph in shape.text_frame.paragraphs:
-        if text := paragraph.text.replace("\v", "\n").strip():
+def _lines(frame: Any) -> Iterator[Piece]:
+    for line in _plain(frame).split("\n"):
+        if text := line.strip():
             yield Piece(text)
 
 
@@ -183,7 +184,7 @@ def _rows(table: Any) -> Iterator[Row]:
 def _chart(chart: Any) -> Iterator[Piece]:
     """The chart's title and its numbers, a line a category."""
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield from _paragraphs(chart.chart_title)
+        yield from _lines(chart.chart_title.text_frame)
     for lines, table in plots(chart._chartSpace):
         yield Piece(lines, [table])
 

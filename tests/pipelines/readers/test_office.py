@@ -247,9 +247,9 @@ def test_a_presentation_is_read_a_slide_at_a_time() -> None:
     done = read("pptx", deck, lambda *step: heard.append(step))
     assert done.title == "Plan"
     assert parts(done) == [
-        "Plan\nHire two.\nTrain them.\nNotes: Say why.",
+        "Plan\n- Hire two.\n- Train them.\nNotes: Say why.",
         "Fees\nGrade: A | Fee: 20",
-        "Extra\nNot shown.",
+        "Extra\n- Not shown.",
     ]
     assert [(s.page, s.label, s.heading_path) for s in done.sections] == [
         (1, "slide 1", ("Plan",)),
@@ -259,6 +259,41 @@ def test_a_presentation_is_read_a_slide_at_a_time() -> None:
     ((start, end),) = done.sections[1].blocks
     assert done.text[start:end] == "Grade: A | Fee: 20"
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_bullets_and_numbers_are_those_that_a_slide_shows() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text_frame.text = "Move"
+    body = slide.placeholders[1].text_frame
+    lines = (
+        ("Pack:", 0, "<a:buNone/>"),
+        ("books", 0, ""),
+        ("the heavy ones apart", 1, ""),
+        ("Call the van", 0, '<a:buAutoNum type="arabicPeriod" startAt="3"/>'),
+        ("Load", 0, '<a:buAutoNum type="arabicPeriod" startAt="3"/>'),
+        ("Leave", 0, '<a:buAutoNum type="alphaLcParenR"/>'),
+    )
+    for number, (text, level, bullet) in enumerate(lines):
+        paragraph = body.add_paragraph() if number else body.paragraphs[0]
+        paragraph.text, paragraph.level = text, level
+        if bullet:
+            named = bullet.replace("/>", f" xmlns:a='{_DRAWING}'/>")
+            paragraph._p.get_or_add_pPr().append(parse_xml(named))
+    box = slide.shapes.add_textbox(Inches(1), Inches(6), Inches(3), Inches(1))
+    box.text_frame.text = "By Friday."
+    out = io.BytesIO()
+    deck.save(out)
+    assert read("pptx", out.getvalue()).text.splitlines() == [
+        "Move",
+        "Pack:",
+        "- books",
+        "  - the heavy ones apart",
+        "3. Call the van",
+        "4. Load",
+        "- Leave",
+        "By Friday.",
+    ]
 
 
 def test_shapes_are_read_from_the_top_groups_and_charts_too() -> None:
@@ -352,6 +387,7 @@ def test_a_slide_that_is_a_picture_is_named() -> None:
 
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 _DECK = "application/vnd.openxmlformats-officedocument.presentationml."
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 @pytest.mark.parametrize(
