@@ -1,4 +1,4 @@
-"""Plain text: kept to the character, whatever encoding it was saved in."""
+"""Plain text in any encoding, kept to the character but for words that a program cut in two."""
 
 from __future__ import annotations
 
@@ -23,11 +23,19 @@ _LEAST_COHERENCE = 0.4  # letters as frequent as in a language; two sentences re
 _LEAST_IDEOGRAPHS = 20  # characters; a wrong one is not valid for as long
 _OF_TABLES = re.compile(rb"[!-/:-?]|(?<![\x80-\xff])\d++")
 """Marks and numbers, the same in every encoding: to charset-normalizer many of them are chaos."""
+_CUT = re.compile(r"(?<=[^\W\d_])[\u2010\xad](\r?\n[^\S\r\n]*+)(\w\S*+)([^\S\r\n]++(?=\S))?")
+"""A word that `man` or a typesetter cut: people who write a hyphen at a line's end type another."""
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
-    return ReadText(decode(data))
+    return ReadText(_CUT.sub(_mended, decode(data)))
+
+
+def _mended(cut: re.Match[str]) -> str:
+    """The word on its first line; the second one begins behind it, if anything is left of it."""
+    gap, rest, more = cut.groups()
+    return f"{rest}{gap if more else ''}"
 
 
 def decode(data: bytes) -> str:

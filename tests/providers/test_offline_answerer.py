@@ -179,8 +179,8 @@ def test_bracketed_numbers_of_a_source_cite_nothing() -> None:
     assert quote("a [1, 2] b [ 3 ][4] c [x1] [²]") == "a (1, 2) b ( 3 )(4) c [x1] [²]"
 
 
-def test_wrapped_lines_become_one() -> None:
-    wrapped = "Refunds are accepted\n   within 30 days\r\nof purchase."
+def test_wrapped_and_justified_lines_become_one() -> None:
+    wrapped = "Refunds  are accepted\n   within   30 days\r\nof purchase."
     assert ask("Within how many days are refunds accepted?", wrapped) == (
         "Refunds are accepted within 30 days of purchase. [1]"
     )

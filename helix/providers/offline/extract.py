@@ -35,7 +35,6 @@ _PART = re.compile(rf",(?!\d)|\s(?:{_JOINING})\s(?=(?:\S+\s+){{2}}\S)", re.IGNOR
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪▶●○■□–—·>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
-_LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*+")
 _SEPARATOR = {Form.TEXT: " ", Form.ITEM: "\n", Form.CODE: "\n", Form.ROW: "\n"}
 """The separator in front of a further sentence, item, block of code or row."""
 _MOST = 6
@@ -186,11 +185,11 @@ def _code(text: str, start: int, end: int) -> str:
 
 
 def quote(sentence: str) -> str:
-    """The sentence as it stands, on one line, its own bracketed numbers in round brackets.
+    """The sentence's words on one line, its own bracketed numbers in round brackets.
 
     `[7]` in a source points to the source's own notes; in an answer it would cite source 7.
     """
-    return _FALSE_MARKER.sub(_ROUND, _LINE_BREAK.sub(" ", _BULLET_MARK.sub("", sentence)))
+    return _FALSE_MARKER.sub(_ROUND, " ".join(_BULLET_MARK.sub("", sentence).split()))
 
 
 def lead_sentences(sources: Sequence[OfferedSource]) -> str:

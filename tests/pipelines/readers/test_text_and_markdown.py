@@ -47,6 +47,12 @@ def test_what_is_not_text_is_refused_with_its_reason(kind: str, data: bytes, rea
         read(kind, data)
 
 
+def test_words_that_a_man_page_cuts_are_whole() -> None:
+    page = "a lock by de‐\n   fault is  set\n   con‐\n   fig_file.\n\n  non-\n  stop ‐\nend"
+    mended = "a lock by default\n   is  set\n   config_file.\n\n  non-\n  stop ‐\nend"
+    assert read("text", page.encode()).text == mended
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
