@@ -133,9 +133,17 @@ class Layout(Forms):
             while at and self.forms[at - 1] in (Form.CODE, Form.MARK):
                 at -= 1
         has_code = any(self.forms[n] is Form.CODE for n in range(at, place + 1))
-        if has_code and at and self._is_said(at - 1):
+        if has_code and at and self._is_said(at - 1) and self._introduces(at - 1, place):
             return at - 1
         return place
+
+    def _introduces(self, before: int, place: int) -> bool:
+        """True for a sentence in front of code that is told of, or that ``place`` goes on behind.
+
+        Text behind code need not be about it: the sentence announces it, or all are of one item.
+        """
+        is_code = self.forms[place] is Form.CODE
+        return is_code or self._is_open(before) or self._item_of(place) is not None
 
     def _rest_of_paragraph(self, place: int, words: int) -> list[int]:
         """Units behind the one at ``place`` in its paragraph or item, as far as the words go."""
@@ -201,7 +209,7 @@ class Layout(Forms):
             if form is Form.MARK:
                 at += 1
                 continue
-            goes_on = form in (Form.ITEM, Form.CODE) or self._is_within_item(at, places)
+            goes_on = form in (Form.ITEM, Form.CODE, Form.ROW) or self._is_within_item(at, places)
             if not (is_open or form is Form.CODE) or form is Form.HEADING:
                 break
             if not goes_on and (places or not is_open):

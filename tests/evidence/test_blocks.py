@@ -52,6 +52,15 @@ journalctl --user
 They are kept for a week."""
 
 
+EXAMPLE = """Name each argument. Example file: [argument.js](./argument.js)
+
+```js
+program.argument('<user>');
+```
+
+The last argument may be variadic."""
+
+
 TABLE = """Prices of plans
 | Plan | Price |
 |---|---|
@@ -82,7 +91,10 @@ The secretary is appointed by the leader. The term is one year."""
          ["Run a command like this:", "pip install -U tool", "The ``-U`` flag upgrades it."]),
         (FENCED, "To see",
          ["To see the messages run:", "# all of them", "journalctl --user"]),
+        (EXAMPLE, "The last", ["The last argument may be variadic."]),
         (TABLE, "| Team", ["| Team | 29 euros |"]),
+        (f"The plans are:\n\n{TABLE.partition(chr(10))[2]}", "The plans",
+         ["The plans are:", "| Basic | 9 euros |", "| Team | 29 euros |"]),
         (TABLE, "Prices", []),
         (NUMBERED, "7.2.", []),
         (NUMBERED, "The secretary",
