@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from helix.evidence.forms import ANNOUNCES, HEAD, STEP, Form, Forms, is_row
+from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_row
 
 MOST_WORDS = 60
 """Of what is quoted of one paragraph; an announced list may have as many words again."""
@@ -28,11 +28,21 @@ class Layout(Forms):
     ) -> list[int]:
         """Places of the units to quote for the one at ``place``, in order; none for a mark.
 
-        The one at ``place`` is among them but where it is a heading. What stands in front of it in
-        its paragraph is quoted as far back as ``leads`` says so of each place, what follows as long
-        as ``goes_on`` does, or as far as a command that the paragraph ends with.
+        The one at ``place`` is among them, but for a heading with which ``goes_on`` says that what
+        stands under it goes, or that asks. What stands in front of it in its paragraph is quoted as
+        far back as ``leads`` says so of each place, what follows as long as ``goes_on`` does, or as
+        far as a command that the paragraph ends with.
         """
-        found, place = place, self._behind_heading(place)
+        below = self._behind_heading(place)
+        places = self._quoted(place, below, goes_on, leads)
+        asks = any(line.rstrip("# ").endswith(ASKS) for line in self._units[place].text.split("\n"))
+        is_said = below == place or asks or not places or goes_on(below)
+        return places if is_said else [place, *places]
+
+    def _quoted(
+        self, found: int, place: int, goes_on: Callable[[int], bool], leads: Callable[[int], bool]
+    ) -> list[int]:
+        """Places to quote for ``found`` from ``place`` on: itself, or the first one under it."""
         if not self._is_said(place):
             return []
         if found != place and self.forms[place] is Form.ITEM:

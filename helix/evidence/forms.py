@@ -39,7 +39,7 @@ _NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}")
 STEP = re.compile(r"\(?(\d{1,3})[.)]\s")
 """The number of a step."""
 ANNOUNCES = (":", "：", "::")
-_ASKS = ("?", "？", "؟")
+ASKS = ("?", "？", "؟")
 
 
 class Form(Enum):
@@ -125,7 +125,7 @@ class Forms:
         if not alone and "\n" in self._between(place) and HEAD.fullmatch(text):
             are_items = _ITEM.match(text) and _ITEM.match(self._units[place + 1].text)
             return not are_items and not self._is_term(place)
-        return alone and text.endswith(_ASKS)
+        return alone and text.endswith(ASKS)
 
     def _is_term(self, place: int) -> bool:
         """True for a line without a stop, under which its definition is moved in."""

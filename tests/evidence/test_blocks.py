@@ -107,6 +107,23 @@ def test_what_belongs_together_is_quoted_together(
     assert quoted(text, start) == expected
 
 
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [
+        ("## 2.9.0 (23 October 2019)", ["## 2.9.0 (23 October 2019)", "Fixes a crash."]),
+        ("## What is new?", ["Fixes a crash."]),
+        ("What is new?\n============", ["Fixes a crash."]),
+    ],
+)
+def test_a_heading_far_likelier_than_what_stands_under_it_is_quoted_with_it(
+    heading: str, expected: list[str]
+) -> None:
+    passage = Passage(f"{heading}\n\nFixes a crash.")
+    units = units_of([passage])
+    places = Layout(passage, units).quoted(0, goes_on=lambda _: False)
+    assert [units[at].text for at in places] == expected
+
+
 def test_a_paragraph_is_quoted_as_far_as_its_words_go() -> None:
     text = " ".join(f"Sentence {n} has nine words in it, all told." for n in range(20))
     said = quoted(text, "Sentence 3 ")

@@ -186,6 +186,17 @@ def test_wrapped_and_justified_lines_become_one() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "heading",
+    ["## Falcon 2.9.0 (23 October 2019)", "Falcon 2.9.0 (23 October 2019)\n======================"],
+)
+def test_a_heading_that_answers_is_quoted_without_its_marks(heading: str) -> None:
+    notes = f"{heading}\n\nThe index keeps its order.\n\nPages are read once."
+    assert ask("When was Falcon 2.9.0 released?", notes) == (
+        "Falcon 2.9.0 (23 October 2019) [1]\n\nThe index keeps its order. [1]"
+    )
+
+
 WARRANTY = """Electrical items carry a two-year warranty from the day of delivery.
 The warranty covers faults of material and workmanship, not wear."""
 

@@ -35,10 +35,10 @@ _PART = re.compile(rf",(?!\d)|\s(?:{_JOINING})\s(?=(?:\S+\s+){{2}}\S)", re.IGNOR
 _BULLET_MARK = re.compile(r"^[-*+•‣◦▪▶●○■□–—·>]\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
-_SEPARATOR = {Form.TEXT: " ", Form.ITEM: "\n", Form.CODE: "\n", Form.ROW: "\n"}
-"""The separator in front of a further sentence, item, block of code or row."""
-_MOST = 6
-_FEWEST_WORDS, _MOST_WORDS = 6, 60
+_SEPARATOR = dict.fromkeys(Form, "\n") | {Form.TEXT: " "}
+"""The separator in front of a further sentence; of anything else."""
+_MOST_LEADS = 6
+_FEWEST_WORDS, _MOST_WORDS = 6, 60  # of such a sentence
 
 
 def answer_of(asked: Offered, risk: float = RISK) -> str:
@@ -155,15 +155,15 @@ def _is_of_one(answers: Sequence[Sequence[Quote]]) -> bool:
 
 def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:
     """The quotes as Markdown, each with its marker."""
-    said, in_code = "", False
+    said, apart = "", False
     for form, run in groupby(quotes, lambda one: one.form):
         texts = list(_cited(form, list(run), sources))
         is_list = form is Form.ITEM and bool(said or texts[1:])
         for text in texts:
-            separator = PARAGRAPH if in_code and form is Form.TEXT else _SEPARATOR[form]
+            separator = PARAGRAPH if apart and form is Form.TEXT else _SEPARATOR[form]
             mark = "- " if is_list and not STEP.match(text) else ""
             said += separator * bool(said) + mark + text
-        in_code = form is Form.CODE
+        apart = form in (Form.CODE, Form.HEADING)
     return said
 
 
@@ -196,7 +196,7 @@ def lead_sentences(sources: Sequence[OfferedSource]) -> str:
     """The first sentence of prose of each source with its marker, of six sources at most."""
     found: list[str] = []
     for source in sources:
-        if len(found) < _MOST and (lead := _lead(source.text)):
+        if len(found) < _MOST_LEADS and (lead := _lead(source.text)):
             cited = f"{lead} [{source.number}]"
             found += [cited] if lead not in " ".join(found) else []
     return " ".join(found)

@@ -38,6 +38,8 @@ _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
+_HEADING = re.compile(r"^[#\s]*(?=.*\w)(\S.*?)[#\s]*$", re.MULTILINE)
+"""The words of a heading: its line without the marks before, behind and under it."""
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -189,8 +191,8 @@ class _Reading:
         if all(bare(own[at].text) in self._titles for at in places):
             return []  # an entry of a table of contents
         return [
-            Quote(chosen.passage, *_part(own[at], self._question), layout.forms[at])
-            for at in places
+            Quote(chosen.passage, *_part(own[at], form, self._question), form)
+            for at, form in ((at, layout.forms[at]) for at in places)
         ]
 
 
@@ -220,8 +222,10 @@ def _denies(found: Sequence[str]) -> bool:
     return any(word in _NEGATIONS or word.endswith("n't") for word in found)
 
 
-def _part(unit: Unit, question: str) -> tuple[int, int]:
+def _part(unit: Unit, form: Form, question: str) -> tuple[int, int]:
     """The place of the unit in its source; of a very long one the clauses that meet most words."""
+    if form is Form.HEADING and (match := _HEADING.search(unit.text)):
+        return unit.start + match.start(1), unit.start + match.end(1)
     if len(unit.text.split()) <= _MOST_WORDS:
         return unit.start, unit.end
     asked = {word.form for word in words_of(question)}
