@@ -124,9 +124,16 @@ def _by_count(front: Front) -> Fact | None:
             counts[key] += 1
             places.setdefault(key, match)
     for key, count in counts.most_common(1):
-        if count >= _FREQUENT:
+        if count >= _FREQUENT and not _is_common(places[key][0], front.whole[:_SEEN_IN]):
             return fact_of(places[key])
     return None
+
+
+def _is_common(name: str, text: str) -> bool:
+    """True for words in capitals, as a heading's, which the text writes small elsewhere."""
+    words = name.rstrip(".").split()
+    small = r"\s+".join([*(f"(?i:{re.escape(word)})" for word in words[:-1]), words[-1].lower()])
+    return name.isupper() and re.search(rf"\b{small}\b", text) is not None
 
 
 def _short_name(front: Front, company: Fact) -> Facts:

@@ -129,6 +129,13 @@ def test_a_text_that_says_nothing_of_itself_has_no_company(text: str) -> None:
     assert not {"company", "period", "author"} & _facts(text).keys()
 
 
+def test_a_heading_that_is_referred_to_often_is_no_company() -> None:
+    refers = "The owner is set by create (see the section USER AND GROUP for details).\n" * 40
+    text = f"System Manual\n\n{refers}\nUSER AND GROUP\nThe default user and group is root.\n"
+    assert _facts(text) == {"kind": "manual"}
+    assert _facts(text.replace("user and group", "one"))["company"] == "User AND Group"
+
+
 @pytest.mark.parametrize("size", [20_000, 200_000])
 def test_hostile_text_is_read_in_time(size: int) -> None:
     """Within the timeout of a test; and no fact is a whole of what repeats without end."""
