@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.proof import Statement, prove
+from helix.domain.source_place import SourcePlace
 from tests.support.report_rows import report_sources
 
 SOURCES = report_sources()
@@ -88,3 +89,27 @@ def test_shares_are_counted_as_the_exception_says() -> None:
 )  # fmt: skip
 def test_what_is_another_cell_s_is_not_supported(claim: str, problem: str) -> None:
     assert statement(claim).problem == problem
+
+
+COUNTRIES = """Country: Bhutan | Capital: Thimphu | Largest city: Thimphu | Landlocked: yes
+Country: Palau | Capital: Ngerulmud | Largest city: Koror | Landlocked: no | Isle: yes"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "problem"),
+    [
+        ("Bhutan, Capital: Thimphu [1]", None),
+        ("Palau, Largest city: Koror [1]", None),
+        ("Bhutan, Landlocked: yes [1]", None),
+        ("Palau, Capital: Koror [1]", "words"),
+        ("Palau, Capital: Thimphu [1]", "words"),
+        ("Palau, Landlocked: yes [1]", "words"),
+        ("Capital: Thimphu [1]", "words"),
+    ],
+)
+def test_a_cell_of_text_is_supported_by_its_row_and_its_column(
+    claim: str, problem: str | None
+) -> None:
+    sources = report_sources([(COUNTRIES, SourcePlace("Countries"))])
+    (found,) = prove(claim, sources).statements
+    assert found.problem == problem

@@ -96,7 +96,7 @@ class Rows:
         extreme = _EXTREME.search(claim)
         claim = claim[: extreme.start()] if extreme else claim
         problem = None
-        for said in _values_said(claim):
+        for said in (*_values_said(claim), *_text_said(claim)):
             for line, cell in self._cells_of(said):
                 problem = self._problem(claim, said, line, cell)
                 if extreme and not self._is_extreme(extreme, line, cell):
@@ -119,11 +119,13 @@ class Rows:
         return first is not None and first.cell is cell and len(compared) == int(said[2])
 
     def _cells_of(self, said: _Said) -> Iterator[tuple[_Line, Named]]:
-        """The cells whose value is the number, currencies aside where only one names it."""
+        """The cells whose value is that, of numbers currencies aside where only one names it."""
         wanted = amount(said.printed)
-        for line in self._lines if wanted else ():
+        for line in self._lines:
             for cell in line.row.cells:
                 value = amount(cell.value)
+                if wanted is None and cell.value == said.printed:
+                    yield line, cell
                 if value and wanted and (value.digits, value.is_share) == (
                     wanted.digits, wanted.is_share
                 ):  # fmt: skip
@@ -133,10 +135,12 @@ class Rows:
 
     def _problem(self, claim: str, said: _Said, line: _Line, cell: Named) -> str | None:
         """The condition that the claim fails on this cell; None if the claim states the cell."""
-        if not self._unit_agrees(said, line, cell):
+        value = amount(cell.value)
+        if value and not self._unit_agrees(said, line, cell):
             return NUMBER
         rest = _means(f"{claim[: said.start]} {claim[said.end :]}") - _NEUTRAL
-        value = amount(cell.value)
+        if value is None and line.headers[cell] - _NEUTRAL - rest:
+            return WORDS  # a text stands in several columns
         own = line.headers[cell] | line.path | _means(value.unit if value else "")
         others = frozenset[str]().union(*(h for c, h in line.headers.items() if c is not cell))
         if rest & (others - own - line.words_beside):
@@ -184,6 +188,13 @@ def _values_said(claim: str) -> Iterator[_Said]:
         else:
             end = scale.end() if scale else number.start() + len(number[0].rstrip())
             yield _Said(number.start(), end, printed, scale[1].lower() if scale else "")
+
+
+def _text_said(claim: str) -> Iterator[_Said]:
+    """The text behind the last colon: `Bhutan, Capital: Thimphu`."""
+    before, colon, value = claim.rstrip(" .").rpartition(": ")
+    if colon and amount(value) is None:
+        yield _Said(len(before), len(before) + len(colon) + len(value), value, "")
 
 
 def _means(text: str) -> frozenset[str]:
