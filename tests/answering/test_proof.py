@@ -80,6 +80,19 @@ def test_a_wrapped_line_and_a_note_of_the_source_map_back_to_its_own_characters(
     assert second[0][1].endswith("of the\nfollowing year.")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("It is 2**53 - 1 at most.", "It is 2**53 - 1 at most. [1]"),
+        ("A box holds 3*4 jars.", "A box holds 3*4 jars. [1]"),
+        ("A box holds 12 jars.", "A box holds **12** jars. [1]"),
+        ("A box holds 12 jars.", "*A box* holds ***12** jars*. [1]"),
+    ],
+)
+def test_stars_between_digits_are_no_emphasis(text: str, answer: str) -> None:
+    assert problems(answer, source(1, text)) == [None]
+
+
 def test_a_paraphrase_gets_the_sentence_that_says_it() -> None:
     (spans,) = quotes("You may carry over up to 5 unused days until 31 March next year [2].")
     assert next(quote for _, quote in spans).startswith("Up to five unused days")
