@@ -85,6 +85,7 @@ class _Uses:
     def __init__(self) -> None:
         self._calls: dict[str, dict[str, set[str]]] = {}
         self._imports: dict[str, dict[str, tuple[str, str]]] = {}
+        self._loops: dict[str, dict[str, set[str]]] = {}
         self.inline: list[Used] = []
         for path in (path for root in ROOTS for path in Path(root).rglob("*.py")):
             module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
@@ -92,6 +93,7 @@ class _Uses:
 
     def _read(self, module: str, tree: ast.Module) -> None:
         calls: dict[str, set[str]] = defaultdict(set)
+        loops: dict[str, set[str]] = defaultdict(set)
         imports: dict[str, tuple[str, str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -99,9 +101,12 @@ class _Uses:
                     imports[name.asname or name.name] = (node.module, name.name)
             elif isinstance(node, ast.Attribute) and node.attr in METHODS:
                 calls[_name_of(node.value)].add(node.attr)
+            elif isinstance(node, (ast.For, ast.comprehension)):
+                for container in _names_in(node.iter):
+                    loops[container] |= _names_in(node.target)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 self._read_inline(module, node, node.func)
-        self._calls[module], self._imports[module] = calls, imports
+        self._calls[module], self._imports[module], self._loops[module] = calls, imports, loops
 
     def _read_inline(self, module: str, call: ast.Call, method: ast.Attribute) -> None:
         if _name_of(method.value) != "re" or method.attr not in METHODS:
@@ -117,7 +122,8 @@ class _Uses:
     def of(self, module: str, name: str) -> frozenset[str]:
         """The methods by which the pattern ``name`` of ``module`` is used anywhere.
 
-        One in a container is used by a loop's variable: by all methods of such, then.
+        One in a container is used by the variables of the loops over it; where there is none, by
+        all methods of variables, then.
         """
         users = [
             (other, local)
@@ -127,6 +133,12 @@ class _Uses:
         ]
         users.append((module, name))
         called = {method for user, local in users for method in self._calls[user].get(local, ())}
+        called = called or {
+            method
+            for user, local in users
+            for variable in self._loops[user].get(local, ())
+            for method in self._calls[user].get(variable, ())
+        }
         if not called:
             called = {
                 method
@@ -141,6 +153,10 @@ class _Uses:
 @cache
 def _uses() -> _Uses:
     return _Uses()
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _name_of(node: ast.expr) -> str:

@@ -15,7 +15,7 @@ from helix.language.terms import terms
 from helix.language.word_lists import expression, word_lists
 
 _LEAD = re.compile(r"(?<!\s)\s*+(?:(?:[-*+•‣◦▪>]|\(?\d{1,3}[.)]|#{1,6})\s+)+")
-_EMPHASIS = re.compile(r"`+|(?<![\d*])\*++|\*++(?!\d)|(?<![^\W_])_+|_+(?![^\W_])|~~+")
+_EMPHASIS = re.compile(r"`+|(?<!\*)(?:(?<!\d)\*++|\*++(?!\d))|(?<![^\W_])_+|_+(?![^\W_])|~~+")
 """Marks of Markdown; `2**53`, between two digits, is arithmetic."""
 _YES_OR_NO = re.compile(r"(?<!\s)\s*+(?:yes|no|ja|nein)\s*+[,.:!;–—-]\s+(?=\S)", re.IGNORECASE)
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]{1,200}\*\*:?\s*\Z|__[^_\n]{1,200}__:?\s*\Z)")

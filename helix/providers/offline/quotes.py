@@ -38,8 +38,6 @@ _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
-_HEADING = re.compile(r"^[#\s]*(?=.*\w)(\S.*?)[#\s]*$", re.MULTILINE)
-"""The words of a heading: its line without the marks before, behind and under it."""
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -222,10 +220,18 @@ def _denies(found: Sequence[str]) -> bool:
     return any(word in _NEGATIONS or word.endswith("n't") for word in found)
 
 
+def _heading(unit: Unit) -> tuple[int, int]:
+    """The place of a heading's words: its line without the marks before, behind and under it."""
+    lines = (line.strip("# \t\r") for line in unit.text.split("\n"))
+    words = next((line for line in lines if any(map(str.isalnum, line))), unit.text)
+    start = unit.start + unit.text.index(words)
+    return start, start + len(words)
+
+
 def _part(unit: Unit, form: Form, question: str) -> tuple[int, int]:
     """The place of the unit in its source; of a very long one the clauses that meet most words."""
-    if form is Form.HEADING and (match := _HEADING.search(unit.text)):
-        return unit.start + match.start(1), unit.start + match.end(1)
+    if form is Form.HEADING:
+        return _heading(unit)
     if len(unit.text.split()) <= _MOST_WORDS:
         return unit.start, unit.end
     asked = {word.form for word in words_of(question)}
