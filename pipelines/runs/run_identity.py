@@ -51,4 +51,4 @@ def summary(counts: dict[str, int], chunks: int, ignored: int) -> Iterator[str]:
     files = sum(counts.values())
     yield f"{files} {'file' if files == 1 else 'files'}: {text}; {chunks} chunks written"
     if ignored:
-        yield f"{ignored} files of other types were passed over"
+        yield f"files of other types, passed over: {ignored}"

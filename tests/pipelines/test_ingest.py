@@ -182,7 +182,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
     assert (named.exit_code, named.stderr) == (
         1, "ingest: docs/caf\\xe9.txt: its name is not UTF-8: rename it\n"
     )  # fmt: skip
-    assert "1 files of other types were passed over" in result.stdout
+    assert "files of other types, passed over: 1" in result.stdout
     assert {uri: title for uri, (_, title) in documents(database_url).items()} == {
         "docs/good.txt": "Good",
         "docs/also good.md": "Größe",
@@ -198,7 +198,7 @@ def test_nothing_to_read(folder: Path, wire: GeminiWire, monkeypatch: pytest.Mon
     result = ingest("pictures")
     assert (result.exit_code, wire.requests) == (1, [])
     assert result.stderr == "failed    pictures: no readable file in this folder\n"
-    assert "1 files of other types were passed over" in result.stdout
+    assert "files of other types, passed over: 1" in result.stdout
     web = "https://example.com/x.pdf"
     told = f"failed    {web}: no file: `helix crawl` brings in pages of the web\n"
     assert ingest(web).stderr == told

@@ -47,7 +47,7 @@ def test_files_are_sent_read_and_known_by_their_paths(folder: Path, database_url
         assert "added     docs/leave.md (1 chunks)" in lines, lines
         assert "failed    docs/empty.txt: empty.txt: the file is empty" in lines
         assert "3 files: 2 added, 0 replaced, 0 unchanged, 1 failed; 2 chunks written" in lines
-        assert "1 files of other types were passed over" in lines
+        assert "files of other types, passed over: 1" in lines
         found = json.loads(run("-m", "helix.cli", "documents", "--json", **asked).stdout)
         assert {row["source_uri"] for row in found["documents"]} == {
             "docs/leave.md", "docs/pay.txt",
