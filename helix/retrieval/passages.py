@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     rf"|{_LETTER}++(?>(?:[-'’._/]{_LETTER}++)*)"
 )
 _SPACE = re.compile(r"\s")
+_HEADING_MARK = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 
 _Span = tuple[int, int]
 Json = dict[str, Any]
@@ -101,15 +102,22 @@ def _best_sentence(text: str, hits: Iterable[_Span]) -> _Span:
 
 
 def _snippet(text: str, first: int, hits: Iterable[_Span]) -> tuple[str, list[_Span]]:
-    """A piece of ``text`` from ``first`` or before the first hit behind it, and the hits in it."""
+    """A piece of ``text`` from ``first`` or before the first hit behind it, and the hits in it.
+
+    White space and the marks of Markdown's headings are spaces in it, as many characters.
+    """
+    if mark := _HEADING_MARK.match(text, first):
+        first = mark.end()
     hit = next((start for start, _ in hits if start >= first), first)
     if hit - first > SNIPPET_CHARS // 2:
         first = _word_start(text, hit - _BEFORE)
     end = len(text)
     if end - first > SNIPPET_CHARS:
         end = _word_start(text, first + SNIPPET_CHARS)
-    before, after = "…" if first else "", "…" if end < len(text) else ""
-    snippet = before + _SPACE.sub(" ", text[first:end]).rstrip() + after
+    before = "…" if text[:first].strip("# \t\n") else ""
+    after = "…" if end < len(text) else ""
+    shown = _HEADING_MARK.sub(lambda mark: " " * len(mark[0]), text[first:end])
+    snippet = before + _SPACE.sub(" ", shown).rstrip() + after
     moved = len(before) - first
     return snippet, [(s + moved, e + moved) for s, e in hits if first <= s and e <= end]
 

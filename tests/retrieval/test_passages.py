@@ -47,7 +47,14 @@ def test_the_sentence_with_most_of_the_words_is_shown() -> None:
     assert [snippet[start:stop] for start, stop in shown] == ["Refunds", "days", "refund"]
 
 
-@given(st.text("ab 🦓.\n", max_size=900), st.sampled_from(["ab", "a b", "🦓"]))
+def test_a_heading_is_shown_without_its_marks() -> None:
+    text = "# Terms\n\n## Refunds\nA refund takes #3 days."
+    snippet, shown = _snippet(text, 0, marks(text, "refund"))
+    assert " ".join(snippet.split()) == "Terms Refunds A refund takes #3 days."
+    assert [snippet[start:stop] for start, stop in shown] == ["Refunds", "refund"]
+
+
+@given(st.text("ab 🦓.#\n", max_size=900), st.sampled_from(["ab", "a b", "🦓"]))
 def test_marks_are_the_characters_that_were_hit(text: str, query: str) -> None:
     hits = marks(text, query)
     first, end = _best_sentence(text, hits)
