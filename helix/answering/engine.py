@@ -299,7 +299,8 @@ class CitationQueryEngine(BaseQueryEngine):
         ``options`` go to the call besides.
 
         Raises:
-            UpstreamError: the model failed, or its stream ended without a terminal finish reason.
+            UpstreamError: the model failed, or its stream ended without a terminal finish reason
+                or without a word.
         """
         model = stream_span("model", model=self._llm.identity)
         with model_failures(self._llm), model as model_span:

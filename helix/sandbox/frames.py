@@ -1,8 +1,8 @@
-"""Frames that a confined process sends back: a kind of one byte, a length and a body.
+"""Requests to a confined process, and frames that it sends back: a kind, a length and a body.
 
-The length is 4 bytes, big-endian. ``R``, which any process may send, is the reason why there is no
-answer, in UTF-8; the other kinds are the work's own. The parser of a hostile file may have been
-taken over, so whoever takes frames checks each length before the body is read.
+The kind is one byte, the length 4 bytes, big-endian. ``R``, which any process may send, is the
+reason why there is no answer, in UTF-8; the other kinds are the work's own. The parser of a hostile
+file may have been taken over, so whoever takes frames checks each length before the body is read.
 """
 
 from __future__ import annotations

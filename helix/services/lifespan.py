@@ -1,22 +1,27 @@
-"""The lifespan of the services of a process: opened in the order in which they need one another."""
+"""The services of a process, and their lifespan: opened in the order of what they need."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from helix.answering.engine import CitationQueryEngine
+from helix.answering.pipeline import AnswerPipeline
 from helix.conversations.ongoing_answers import OngoingAnswers
 from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
 from helix.domain.context import count_tokens
+from helix.domain.scope import Scope
 from helix.library.access import Library
 from helix.library.background import in_background
 from helix.library.prompt_versions import PromptBook
 from helix.library.run_counts import RunCounts
 from helix.library.worker_processes import WorkerProcesses
-from helix.providers.base import Embedder, LanguageModel
+from helix.providers.base import Embedder, LanguageModel, Lifetime
+from helix.retrieval.passages import found_passages
 from helix.retrieval.vector_space import fill_terms, open_store, spaces
 from helix.sandbox.rendering.images import PageImages
 from helix.services.answer_pipeline import open_answering
@@ -28,18 +33,6 @@ from helix.settings.prompts import use_folder
 from helix.storage.name_lookups import bound_name_lookups
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.metrics import Metrics
-
-if TYPE_CHECKING:
-    from helix.study.services import StudyServices
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from helix.answering.engine import CitationQueryEngine
-from helix.answering.pipeline import AnswerPipeline
-from helix.domain.scope import Scope
-from helix.providers.base import Lifetime
-from helix.retrieval.passages import found_passages
 
 if TYPE_CHECKING:
     from helix.study.services import StudyServices

@@ -24,15 +24,12 @@ from helix.serving.query_request import MAX_BYTES
 from helix.serving.sse import TextJson
 
 _logger = logging.getLogger(__name__)
-
-
 _HEADS = frozenset({
     "assistants", "audio", "batches", "chat", "completions", "containers", "embeddings", "engines",
     "files", "fine_tuning", "images", "models", "moderations", "organization", "realtime",
     "responses", "threads", "uploads", "vector_stores", "videos",
 })  # fmt: skip
 """The first parts of OpenAI's paths; `conversations` and `evals` are Helix's own."""
-_logger = logging.getLogger(__name__)
 _ROUTES = "chat/completions, responses, embeddings and models are"
 _ROUTER_SAYS = frozenset({HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase})
 _LONGEST_PATH = 200

@@ -1,4 +1,4 @@
-"""The cookie of a session, and the requests that it counts for.
+"""The cookie of a session, the requests that it counts for, and the person that a proxy names.
 
 It is HttpOnly, SameSite=Lax and, where the server's address is https, Secure under a name with
 ``__Host-``, which no other host can set. A request that a page of another origin had a browser send

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from helix.errors import StoreUnavailable
 from helix.storage.name_lookups import bound_name_lookups
 
 _T = TypeVar("_T")
@@ -27,12 +28,14 @@ class BlockingRunner:
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
 
     def run(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
         """The result of ``function`` when it is awaited.
 
         Raises:
             RuntimeError: it is called from a coroutine that it runs itself, which would never end.
+            StoreUnavailable: it is closed.
         """
         return self._started().call(function, *arguments)
 
@@ -42,6 +45,8 @@ class BlockingRunner:
 
     def _started(self) -> BlockingPortal:
         with self._lock:
+            if self._closed:
+                raise StoreUnavailable("the store is closed")
             if self._portal is None:
                 portal = start_blocking_portal(name="helix-blocking")
                 self._portal = self._stack.enter_context(portal)
@@ -54,5 +59,7 @@ class BlockingRunner:
         return asyncio.get_running_loop() is self._loop
 
     def close(self) -> None:
-        """Stop the thread; a further call would fail."""
+        """Stop the thread; there is no other."""
+        with self._lock:
+            self._closed = True
         self._stack.close()

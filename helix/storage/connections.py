@@ -127,9 +127,9 @@ class Connections:
         # waits there: a connection is back some iterations of the loop after its read (given_back).
         self._open_places = partial(FairPlaces, (pool_size + 1) // 2)
         self._places, self._loop_pacer = self._open_places(), LoopPacer()
-        self._pinging = AsyncConnectionPool[AsyncConnected](
-            server, min_size=0, max_size=1, name="helix-ping", reset=given_back,
-            reconnect_failed=go_on_connecting,
+        self._pinging = ReadingPool(
+            server, connection_class=ReadingConnection, min_size=0, max_size=1, name="helix-ping",
+            reset=given_back, reconnect_failed=go_on_connecting,
             **_pool_options(pooled=self._pooled) | {"timeout": PING_SECONDS},
         )  # fmt: skip
         self._runner = BlockingRunner()

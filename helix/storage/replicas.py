@@ -13,6 +13,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import Context
 from functools import partial
 from typing import Any
 
@@ -149,7 +150,7 @@ class Replicas:
         """The next present replica, in turn; None without one. Absent ones begin to join."""
         for replica in self._all:
             if not replica.present and replica not in self._joining:
-                task = asyncio.create_task(replica.join(identity))
+                task = asyncio.create_task(replica.join(identity), context=Context())
                 self._joining[replica] = task
                 task.add_done_callback(partial(self._joined, replica))
         present = [replica for replica in self._all if replica.present]

@@ -1,4 +1,4 @@
-"""The blocking connections of writes, taken so that one which died meanwhile costs no write.
+"""The pool of writes, whose connection may have died, and what all pools do at a connection.
 
 A write is not tried twice, for nobody knows what of it was done. But the first round trip on a
 connection does nothing yet: BEGIN, or a bare question where no transaction is wanted. It tells

@@ -131,8 +131,7 @@ def _by_count(front: Front) -> Fact | None:
 
 def _is_common(name: str, text: str) -> bool:
     """True for words in capitals, as a heading's, which the text writes small elsewhere."""
-    words = name.rstrip(".").split()
-    small = r"\s+".join([*(f"(?i:{re.escape(word)})" for word in words[:-1]), words[-1].lower()])
+    small = r"\s+".join(map(re.escape, name.rstrip(".").lower().split()))
     return name.isupper() and re.search(rf"\b{small}\b", text) is not None
 
 

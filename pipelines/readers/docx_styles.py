@@ -1,4 +1,4 @@
-"""The kind of a DOCX paragraph by its style: a heading of some level, a list's item, or text.
+"""The kind of a DOCX paragraph by its style, a heading, an item or text, and its number.
 
 The numbers that Word shows in front, as "4.2" or "Article 3", are nowhere in the text: each follows
 from the paragraphs above it and from the definition of its list (ISO/IEC 29500-1, 17.9).

@@ -25,11 +25,14 @@ _OF_TABLES = re.compile(rb"[!-/:-?]|(?<![\x80-\xff])\d++")
 """Marks and numbers, the same in every encoding: to charset-normalizer many of them are chaos."""
 _CUT = re.compile(r"(?<=[^\W\d_])[\u2010\xad](\r?\n[^\S\r\n]*+)(\w\S*+)([^\S\r\n]++(?=\S))?")
 """A word that `man` or a typesetter cut: people who write a hyphen at a line's end type another."""
+_WITHIN_WORD = re.compile(r"[^\W\d_]\u2010[^\W\d_]")
+"""That hyphen within a line: then it is the text's own for words that have one."""
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
-    return ReadText(_CUT.sub(_mended, decode(data)))
+    text = decode(data)
+    return ReadText(text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text))
 
 
 def _mended(cut: re.Match[str]) -> str:

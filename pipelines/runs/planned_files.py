@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -77,32 +78,31 @@ def files_of_source(given: str, limits: FileLimits) -> Iterator[PlannedFile]:
     """
     name, _, address = given.partition(":")
     plugin = plugins(SOURCES)[name]
-    seen: set[str] = set()
     try:
-        for file_name, data in _pairs(plugin.call(address)):
-            uri = f"{given.rstrip('/')}/{file_name}"
-            if reason := _problem_of_name(uri, seen):
-                yield PlannedFile(ascii(uri), reason=reason)
-            elif reason := limits.problem_of(len(data)):
-                yield PlannedFile(uri, reason=reason)
-            else:
-                yield planned(uri, data, file_name, None)
-            seen.add(uri)
+        for uri, file_name, data, problem_of_name in _named(given, plugin.call(address)):
+            reason = problem_of_name or limits.problem_of(len(data))
+            yield (
+                PlannedFile(uri, reason=reason) if reason else planned(uri, data, file_name, None)
+            )
     except HelixError as failure:
         yield PlannedFile(given, reason=str(failure))
     except Exception as error:  # noqa: BLE001  somebody else's code may raise anything
         yield PlannedFile(given, reason=str(plugin.failed(f"{type(error).__name__}: {error}")))
 
 
-def _problem_of_name(uri: str, seen: set[str]) -> str | None:
-    if uri in seen:
-        return "another file of the source has this name"
-    return "its name has characters that cannot be stored" if UNSTORABLE.search(uri) else None
-
-
-def _pairs(given: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
-    for name, data in given:
-        yield str(name), bytes(data)
+def _named(given: str, files: Iterable[Any]) -> Iterator[tuple[str, str, bytes, str | None]]:
+    """The source_uri, name and bytes of each file, and the problem that its name has."""
+    seen: Counter[str] = Counter()
+    for name, data in files:
+        uri = f"{given.rstrip('/')}/{name}"
+        is_storable = not UNSTORABLE.search(uri)
+        uri = uri if is_storable else ascii(uri)[1:-1]
+        problem_of_name = None if is_storable else "its name has characters that cannot be stored"
+        seen[uri] += 1
+        if seen[uri] > 1:  # each is a file of the run, which has one of a source_uri
+            uri = f"{uri} ({seen[uri]})"
+            problem_of_name = "another file of the source has this name"
+        yield uri, str(name), bytes(data), problem_of_name
 
 
 def unless_unchanged(

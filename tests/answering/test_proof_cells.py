@@ -105,6 +105,8 @@ Country: Palau | Capital: Ngerulmud | Largest city: Koror | Landlocked: no | Isl
         ("Palau, Capital: Thimphu [1]", "words"),
         ("Palau, Landlocked: yes [1]", "words"),
         ("Capital: Thimphu [1]", "words"),
+        ("Palau, no Isle: yes [1]", "words"),
+        ("The largest city of Bhutan is also its capital: Thimphu [1]", "words"),
     ],
 )
 def test_a_cell_of_text_is_supported_by_its_row_and_its_column(

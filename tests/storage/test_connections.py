@@ -118,6 +118,8 @@ def test_event_loops_may_follow_each_other_and_run_at_once(database_url: str) ->
         assert {*threads.map(lambda count: len(asyncio.run(numbers(count))), [9] * 4)} == {9}
     for _ in range(2):
         asyncio.run(store.close())
+    with pytest.raises(StoreUnavailable):
+        asyncio.run(numbers(1))
 
 
 def test_a_role_that_may_not_create_roles_is_told_what_to_run(

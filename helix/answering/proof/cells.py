@@ -19,6 +19,7 @@ from helix.language.paraphrases import meanings
 from helix.language.rows import NO_UNITS, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.sentences import Span
 from helix.language.word_lists import word_lists
+from helix.language.words import copy_words
 
 _VALUE = re.compile(
     r"(?<![\w.,])[-–−]?[$€£¥]?\s?\(?[$€£¥]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)\)?\s?%?\)?(?!\w|[.,]\d)"
@@ -93,10 +94,12 @@ class Rows:
         """The cell that the claim is about; None where none of its numbers is a value here."""
         if len(claim) > _LIMIT:
             return None
+        if stated := self._text_stated(claim):
+            return CellProof((stated,))
         extreme = _EXTREME.search(claim)
         claim = claim[: extreme.start()] if extreme else claim
         problem = None
-        for said in (*_values_said(claim), *_text_said(claim)):
+        for said in _values_said(claim):
             for line, cell in self._cells_of(said):
                 problem = self._problem(claim, said, line, cell)
                 if extreme and not self._is_extreme(extreme, line, cell):
@@ -107,6 +110,17 @@ class Rows:
                         spans.append((line.units.start, line.units.end))
                     return CellProof(tuple(spans))
         return CellProof((), problem) if problem else None
+
+    def _text_stated(self, claim: str) -> Span | None:
+        """The cell of text that the claim states by the very words of its row and its column."""
+        said = copy_words(claim)
+        for line in self._lines:
+            for cell in line.row.cells:
+                if not cell.header or cell.value not in claim or amount(cell.value):
+                    continue
+                if said == copy_words(" ".join((*line.row.path, cell.header, cell.value))):
+                    return line.row.start, cell.end
+        return None
 
     def _is_extreme(self, said: re.Match[str], line: _Line, cell: Named) -> bool:
         """True if a cell is the highest or the lowest of as many periods or rows as is said."""
@@ -119,13 +133,11 @@ class Rows:
         return first is not None and first.cell is cell and len(compared) == int(said[2])
 
     def _cells_of(self, said: _Said) -> Iterator[tuple[_Line, Named]]:
-        """The cells whose value is that, of numbers currencies aside where only one names it."""
+        """The cells whose value is the number, currencies aside where only one names it."""
         wanted = amount(said.printed)
-        for line in self._lines:
+        for line in self._lines if wanted else ():
             for cell in line.row.cells:
                 value = amount(cell.value)
-                if wanted is None and cell.value == said.printed:
-                    yield line, cell
                 if value and wanted and (value.digits, value.is_share) == (
                     wanted.digits, wanted.is_share
                 ):  # fmt: skip
@@ -135,12 +147,10 @@ class Rows:
 
     def _problem(self, claim: str, said: _Said, line: _Line, cell: Named) -> str | None:
         """The condition that the claim fails on this cell; None if the claim states the cell."""
-        value = amount(cell.value)
-        if value and not self._unit_agrees(said, line, cell):
+        if not self._unit_agrees(said, line, cell):
             return NUMBER
         rest = _means(f"{claim[: said.start]} {claim[said.end :]}") - _NEUTRAL
-        if value is None and line.headers[cell] - _NEUTRAL - rest:
-            return WORDS  # a text stands in several columns
+        value = amount(cell.value)
         own = line.headers[cell] | line.path | _means(value.unit if value else "")
         others = frozenset[str]().union(*(h for c, h in line.headers.items() if c is not cell))
         if rest & (others - own - line.words_beside):
@@ -188,13 +198,6 @@ def _values_said(claim: str) -> Iterator[_Said]:
         else:
             end = scale.end() if scale else number.start() + len(number[0].rstrip())
             yield _Said(number.start(), end, printed, scale[1].lower() if scale else "")
-
-
-def _text_said(claim: str) -> Iterator[_Said]:
-    """The text behind the last colon: `Bhutan, Capital: Thimphu`."""
-    before, colon, value = claim.rstrip(" .").rpartition(": ")
-    if colon and amount(value) is None:
-        yield _Said(len(before), len(before) + len(colon) + len(value), value, "")
 
 
 def _means(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Names that the server answers to, and pages whose requests it takes.
+"""Names that the server answers to, pages whose requests it takes, and what pages may do.
 
 A page of any site can make a browser send requests to a server on the user's own machine. Where it
 may not read the answers it can still write, or cost work; and where its own name is made to resolve

@@ -272,7 +272,9 @@ def test_bullets_and_numbers_are_those_that_a_slide_shows() -> None:
         ("the heavy ones apart", 1, ""),
         ("Call the van", 0, '<a:buAutoNum type="arabicPeriod" startAt="3"/>'),
         ("Load", 0, '<a:buAutoNum type="arabicPeriod" startAt="3"/>'),
-        ("Leave", 0, '<a:buAutoNum type="alphaLcParenR"/>'),
+        ("Leave", 0, '<a:buAutoNum type="alphaLcParenR" startAt="2"/>'),
+        ("Lock", 0, '<a:buAutoNum type="alphaLcParenR" startAt="2"/>'),
+        ("Wave", 1, '<a:buAutoNum type="romanUcPeriod" startAt="many"/>'),
     )
     for number, (text, level, bullet) in enumerate(lines):
         paragraph = body.add_paragraph() if number else body.paragraphs[0]
@@ -291,7 +293,9 @@ def test_bullets_and_numbers_are_those_that_a_slide_shows() -> None:
         "  - the heavy ones apart",
         "3. Call the van",
         "4. Load",
-        "- Leave",
+        "b) Leave",
+        "c) Lock",
+        "  I. Wave",
         "By Friday.",
     ]
 

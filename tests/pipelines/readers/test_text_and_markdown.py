@@ -51,6 +51,8 @@ def test_words_that_a_man_page_cuts_are_whole() -> None:
     page = "a lock by de‐\n   fault is  set\n   con‐\n   fig_file.\n\n  non-\n  stop ‐\nend"
     mended = "a lock by default\n   is  set\n   config_file.\n\n  non-\n  stop ‐\nend"
     assert read("text", page.encode()).text == mended
+    of_its_own = "well‐known\ncommand‐\n line"
+    assert read("text", of_its_own.encode()).text == of_its_own
 
 
 @pytest.mark.parametrize(

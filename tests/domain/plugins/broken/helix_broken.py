@@ -27,5 +27,5 @@ def files(address: str) -> Iterator[tuple[str, bytes]]:
 
 def twins(address: str) -> Iterator[tuple[str, bytes]]:
     """Names that no two documents, or none, can have."""
-    for name in ("twin.md", "twin.md", "nul\0.md", "half\ud800.md", "last.md"):
+    for name in ("twin.md", "twin.md", "twin.md", "nul\0.md", "half\ud800.md", "last.md"):
         yield name, f"# Of {address}\n\nThis is {name!a}.\n".encode()
