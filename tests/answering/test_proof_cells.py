@@ -85,6 +85,8 @@ def test_shares_are_counted_as_the_exception_says() -> None:
         ("Earnings per share › Basic: $1.26, three months ended July 1, 2023 [2]", "name"),
         ("Net income (loss): 2,768 million, three months ended Apr 1, 2023 [4]", "number"),
         ("Greater Bay: 8 million, three months ended change [3]", "number"),
+        ("Lamp net sales were not $39,669 million in the quarter ended July 1, 2023. [1]",
+         "negation"),
     ],
 )  # fmt: skip
 def test_what_is_another_cell_s_is_not_supported(claim: str, problem: str) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from helix.answering.proof.cells import Rows
 from helix.answering.proof.facts import Facts
-from helix.answering.proof.model import Support
+from helix.answering.proof.model import NEGATION, Support
 from helix.answering.proof.presence import same_numbers
 from helix.domain.context import Source
 from helix.domain.records import Hit
@@ -182,7 +182,10 @@ def exact(claim: Facts, passages: Sequence[Passage]) -> Exact:
     for passage in passages:
         proof = passage.rows.prove(claim.text) if passage.rows else None
         if proof and proof.spans:
-            return Exact(tuple(map(passage.support, proof.spans)))
+            supports = tuple(map(passage.support, proof.spans))
+            if not claim.negations or any(Facts(one.quote).negations for one in supports):
+                return Exact(supports)
+            problem = problem or NEGATION
         problem = problem or (proof.problem if proof else None)
     return Exact((), problem)
 
