@@ -32,6 +32,8 @@ from helix.services import Services, open_services
 from helix.serving.routes.operations import last_report_file
 from helix.settings import Settings, load_settings
 
+pytestmark = pytest.mark.processes  # each run reads its samples by a host of its own
+
 QUESTION = "How many characters must a password have?"
 SALARY = "On which day is the salary paid?"
 WARRANTY = "How long is the warranty on electrical items?"

@@ -22,6 +22,8 @@ from tests.support.service_process import Service, eventually
 from tests.support.web_site import Website, page
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "HELIX_WORKERS": "1"}
 PAID = {**OFFLINE, "HELIX_EMBEDDER": "gemini", "RETRIEVAL_MAX_DISTANCE": "0.95"}
 """An embedder whose vectors are kept in the cache, and a ceiling for those of the wire."""

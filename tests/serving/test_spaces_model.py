@@ -56,7 +56,7 @@ def _compare(
 @pytest.mark.parametrize(
     ("world", "triples", "requests"),
     [
-        (60, 1_500, 250),
+        (60, 800, 120),
         pytest.param(400, 1_000_000, 3_000, marks=[pytest.mark.soak, pytest.mark.timeout(14_400)]),
     ],
     indirect=["world"],
