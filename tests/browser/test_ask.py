@@ -349,8 +349,12 @@ def test_shift_enter_breaks_the_line(page: Page) -> None:
 def test_the_box_is_as_high_as_its_text_when_the_device_is_turned(page: Page) -> None:
     page.set_viewport_size({"width": 844, "height": 390})
     page.fill("#question", "How long do I have to request a refund of what I bought? " * 3)
+    lying = page.evaluate("question.clientHeight")
     page.set_viewport_size({"width": 390, "height": 844})
-    until(page, "question.scrollHeight <= question.clientHeight")
+    until(page, f"question.clientHeight > {lying}")
+    assert page.evaluate("question.scrollHeight - question.clientHeight") <= 0
+    page.set_viewport_size({"width": 844, "height": 390})
+    until(page, f"question.clientHeight === {lying}")
 
 
 def test_dark_light_and_phone(page: Page) -> None:
