@@ -8,7 +8,7 @@ import pytest
 
 from helix.answering.proof import Proof, prove, with_marks
 from helix.evidence.model import LIKELY
-from tests.answering.test_proof import HANDED, REFUNDS, source
+from tests.support.proof_sources import HANDED, REFUNDS, source
 
 QUESTION = "How many days of vacation do employees accrue?"
 QUOTE = "Unused days are not paid out. [1]"

@@ -11,9 +11,7 @@ from helix.answering.proof import prove
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
-from tests.support.proof_sources import HANDBOOK, SAMPLE, hit, source
-
-REFUNDS, HANDED = source(1, SAMPLE), source(2, HANDBOOK)
+from tests.support.proof_sources import HANDBOOK, HANDED, REFUNDS, SAMPLE, hit, source
 
 
 def problems(answer: str, *sources: Source) -> list[str | None]:

@@ -24,3 +24,6 @@ def hit(number: int, text: str, start: int = 0, end: int | None = None, **more: 
 def source(number: int, text: str) -> Source:
     one = hit(number, text)
     return Source(one, (one,), text, 0, len(text))
+
+
+REFUNDS, HANDED = source(1, SAMPLE), source(2, HANDBOOK)
