@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from snowballstemmer import stemmer
 
@@ -183,12 +183,11 @@ def forms_elsewhere(question: str) -> Iterator[tuple[str, int, str]]:
     """
     own = question_words(question)
     numbers: dict[str, int] = {}
-    for word in dict.fromkeys(_plain_words(question)):
-        for language in OTHERS if _has_stem(word) else ():
-            if word in _OTHER_STOP_WORDS.get(language, ()):
+    for word in filter(_has_stem, dict.fromkeys(_plain_words(question))):
+        for language, term in zip(OTHERS, _stems_elsewhere(word), strict=True):
+            if not term or term in own:
                 continue
-            term = _stem(word, language)
-            if term not in own and numbers.setdefault(term, own[word]) == own[word]:
+            if numbers.setdefault(term, own[word]) == own[word]:
                 yield term, own[word], language
 
 
@@ -239,10 +238,35 @@ def _wholes(folded: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=2**12)
+def _stems_elsewhere(word: str) -> tuple[str | None, ...]:
+    """The word's stem in each of ``OTHERS``, None where it is a function word.
+
+    Languages that agree share the string: this is kept of every question's words.
+    """
+    stems = {word: word}
+    return tuple(
+        None
+        if word in _OTHER_STOP_WORDS.get(language, ())
+        else stems.setdefault(term := _look_up_stem(word, language), term)
+        for language in OTHERS
+    )
+
+
 @lru_cache(maxsize=2**17)
 def _stem(word: str, language: str = ENGLISH) -> str:
+    return _look_up_stem(word, language)
+
+
+def _look_up_stem(word: str, language: str) -> str:
     with _stemming:  # a stemmer keeps the word that it works on
         return str(_stemmer(language).stemWord(word)) or word
 
 
-_stemmer = cache(stemmer)
+@cache
+def _stemmer(language: str) -> Any:
+    """Snowball's stemmer, without its own memory of 10,000 words: ``_stem`` has one."""
+    found = stemmer(language)
+    if hasattr(found, "maxCacheSize"):  # the C one; Snowball's Python has none
+        found.maxCacheSize = 0
+    return found
