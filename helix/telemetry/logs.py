@@ -24,6 +24,8 @@ request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", d
 
 _OURS = ("helix", "pipelines")
 _LONGEST_CHAIN = 10
+_QUIET_SECONDS = 10.0
+_MOST_LINES = 1000
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -31,6 +33,25 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 def _is_of_others(record: logging.LogRecord) -> bool:
     """True if another library logs: our own loggers have handlers besides the root logger's."""
     return record.name.partition(".")[0] not in _OURS
+
+
+class _Repeats:
+    """A filter of lines that were written in the last ten seconds, word for word.
+
+    While the database is away its pools say so of every attempt to connect, many times a second.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[str, str], float] = {}
+
+    def __call__(self, record: logging.LogRecord) -> bool:
+        line = (record.name, record.getMessage())
+        if record.created - self._written.get(line, -_QUIET_SECONDS) < _QUIET_SECONDS:
+            return False
+        if len(self._written) >= _MOST_LINES:
+            self._written.clear()
+        self._written[line] = record.created
+        return True
 
 
 class _StandardError(logging.Handler):
@@ -96,7 +117,7 @@ def configure_logging(level: str, log_format: LogFormat = "text") -> None:
         logger = logging.getLogger(name)
         logger.setLevel(level.upper())
         _set_handler(logger, formatter)
-    _set_handler(logging.getLogger(), formatter, _is_of_others)
+    _set_handler(logging.getLogger(), formatter, _is_of_others, _Repeats())
     format_server_lines()
 
 
@@ -112,7 +133,7 @@ def format_server_lines() -> None:
 def _set_handler(
     logger: logging.Logger,
     formatter: logging.Formatter,
-    line_filter: Callable[[logging.LogRecord], bool] = lambda _: True,
+    *line_filters: Callable[[logging.LogRecord], bool],
 ) -> None:
     ours = [old for old in logger.handlers if isinstance(old, _StandardError)]
     for old in ours:
@@ -120,7 +141,8 @@ def _set_handler(
     if not ours and not any(old.formatter for old in logger.handlers):
         handler = _StandardError()
         handler.setFormatter(formatter)
-        handler.addFilter(line_filter)
+        for line_filter in line_filters:
+            handler.addFilter(line_filter)
         logger.addHandler(handler)
 
 

@@ -186,3 +186,18 @@ def test_a_handler_of_somebody_elses_stays_alone(capsys: pytest.CaptureFixture[s
     configure_logging("info")
     logging.getLogger("helix.part").info("told")
     assert capsys.readouterr().err == "" and theirs.stream.getvalue() == "told\n"
+
+
+def test_others_do_not_repeat_a_line_while_ours_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's, of this very call
+    configure_logging("info")
+    for _ in range(3):
+        logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "read", "refused")
+        logging.getLogger("helix.app").warning("asked again")
+    logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "write", "refused")
+    err = capsys.readouterr().err
+    assert err.count("error connecting in 'read': refused") == 1
+    assert err.count("error connecting in 'write': refused") == 1
+    assert err.count("asked again") == 3
