@@ -87,15 +87,18 @@ def _inherited() -> dict[str, str]:
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
-    """``settings`` as the variables that they are read from."""
+    """``settings`` as the variables that they are read from, but for HELIX_OIDC.
+
+    A worker signs nobody in: it needs no provider, nor its secret.
+    """
     variables: dict[str, str] = {}
     for name, info in type(settings).model_fields.items():
         value: Any = getattr(settings, name)
-        if value is None:
-            continue
-        if isinstance(value, SecretStr):
-            value = value.get_secret_value()
-        elif isinstance(value, tuple):
-            value = ",".join(value)
-        variables[str(info.alias or name).upper()] = str(value)
+        if value is not None and name != "oidc":
+            values = value if isinstance(value, tuple) else (value,)
+            variables[str(info.alias or name).upper()] = ",".join(map(_text, values))
     return variables
+
+
+def _text(value: object) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)

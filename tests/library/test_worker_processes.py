@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from helix.library import worker_processes
-from helix.library.worker_processes import WorkerProcesses
+from helix.library.worker_processes import WorkerProcesses, environment_of
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE
 from tests.support.repository import ROOT
@@ -43,3 +43,18 @@ async def test_deaf_workers_are_stopped_together_and_the_loop_goes_on(
     assert time.monotonic() - began < WORKERS * STOP_SECONDS, "one wait for all of them"
     assert turns > 10, "the loop had other turns meanwhile"
     await workers.stop()  # nothing is left to stop
+
+
+def test_a_worker_reads_the_settings_of_its_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Secrets in lists too; of the providers that people sign in with it is told nothing."""
+    replicas = ["postgresql://h@one,two/helix", "postgresql://h@three/helix"]
+    provider = {"name": "corp", "issuer": "https://id.example.com", "client_id": "helix",
+                "client_secret": "a secret"}  # fmt: skip
+    chosen = load_settings(database_url="postgresql://h@zero/helix", auth="accounts",
+                           database_replica_urls=replicas, secrets_keys=["ab" * 32, "cd" * 32],
+                           oidc=[provider], hosts=["a.example", "*.b"], **OFFLINE)  # fmt: skip
+    told = environment_of(chosen)
+    assert not [value for value in told.values() if "secret" in value or "id.example" in value]
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert load_settings() == chosen.model_copy(update={"oidc": ()})
