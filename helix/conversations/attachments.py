@@ -7,7 +7,7 @@ not answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import sha256
 
@@ -113,9 +113,10 @@ def _detach(
 
 
 async def add_to_library(
-    library: Library, conversation_id: str, document_id: int, placed: Callable[[Upload], Upload]
-) -> UploadResult:
-    """Move a document of the conversation into the library, where ``placed`` says.
+    library: Library, conversation_id: str, document_id: int,
+    store: Callable[[list[Upload]], Awaitable[UploadResult]],
+) -> UploadResult:  # fmt: skip
+    """Move a document of the conversation into the library, as ``store`` stores any upload.
 
     Answers that cite it stay as they are.
 
@@ -128,7 +129,6 @@ async def add_to_library(
     upload = Upload(
         clean_name(file.source_uri), file.media, len(data), sha256(data).hexdigest(), lambda: data
     )
-    store = partial(store_uploads, uploads=[placed(upload)], tenant=library.tenant)
-    stored = await library.whole.change(store)
+    stored = await store([upload])
     await space.change(partial(remove_document, document_id=document_id, tenant=space.tenant))
     return stored

@@ -13,12 +13,19 @@ import ipaddress
 import math
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from fastapi import HTTPException
 from starlette.requests import Request
@@ -27,6 +34,7 @@ from starlette.types import Message, Scope
 from helix.overload.usage import NOBODY, Account, Kind, Subject, Usage, seconds_left, today
 
 Who = Literal["key", "tenant", "address"]
+Counted = TypeVar("Counted", Subject, Account)
 COUNTED = ("requests", "answers", "tokens", "upload_mb")
 MEGABYTE = 2**20  # bytes
 MOST_FOLLOWED = 64
@@ -199,9 +207,22 @@ class Asker:
         """
         await self._check_day("upload_mb", "upload_bytes", MEGABYTE, size)
 
-    def uploaded(self, size: int) -> None:
-        """Count bytes that were uploaded."""
-        self._count("upload_mb", "upload_bytes", size)
+    @asynccontextmanager
+    async def upload(self, size: int) -> AsyncIterator[None]:
+        """A block that stores ``size`` bytes, which are counted if it ends well.
+
+        Until then they are the room of no other: two that each have room together may have none.
+
+        Raises:
+            LimitReached: as ``check_upload``.
+        """
+        await self.check_upload(size)
+        with ExitStack() as held:
+            for _, subject, _, _ in self._limited("upload_mb"):
+                account = Account(subject, "upload_bytes", today())
+                held.enter_context(_counted(self.limits.storing, account, size))
+            yield
+            self._count("upload_mb", "upload_bytes", size)
 
     def answered(self, tokens: int) -> None:
         """Count the tokens of an answer, or of texts that were embedded."""
@@ -212,13 +233,14 @@ class Asker:
             self.limits.usage.add(whom, kind, n)
 
     async def _check_day(self, name: str, kind: Kind, unit: int, more: int = 0) -> None:
-        usage = self.limits.usage
-        for who, subject, setting, most in self._limited(name):
-            account = Account(subject, kind, today())
-            used = usage.total(account)
-            if used is None:
+        usage, limited = self.limits.usage, list(self._limited(name))
+        accounts = [Account(subject, kind, today()) for _, subject, _, _ in limited]
+        for account in accounts:
+            if usage.total(account) is None:
                 usage.learn(account, await asyncio.to_thread(self.limits.stored, account))
-                used = usage.total(account) or 0
+        # from here on nobody else has a turn before the caller has counted
+        for account, (who, _, setting, most) in zip(accounts, limited, strict=True):
+            used = (usage.total(account) or 0) + self.limits.storing[account]
             if used + more > most * unit or used >= most * unit:
                 passed = "has used" if used >= most * unit else "would go past"
                 message = f"this {who} {passed} its {kind.replace('_', ' ')} of the day"
@@ -231,14 +253,14 @@ class Asker:
 
 
 @contextmanager
-def _counted(counter: Counter[Subject], subject: Subject) -> Iterator[None]:
-    counter[subject] += 1
+def _counted(counter: Counter[Counted], what: Counted, n: int = 1) -> Iterator[None]:
+    counter[what] += n
     try:
         yield
     finally:
-        counter[subject] -= 1
-        if not counter[subject]:
-            del counter[subject]
+        counter[what] -= n
+        if not counter[what]:
+            del counter[what]
 
 
 class Limits:
@@ -260,6 +282,7 @@ class Limits:
         self.rates = Rates()
         self.under_way: Counter[Subject] = Counter()
         self.followed: Counter[Subject] = Counter()
+        self.storing: Counter[Account] = Counter()
 
     def answered(self, tokens: int) -> None:
         """Count the tokens of a finished answer for whoever asked in this context."""

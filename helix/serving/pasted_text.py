@@ -53,14 +53,12 @@ async def last_message(
     parts = pasted_in(text, limit)
     if parts is None:
         return LastMessage(question_of(text, limit, LAST))
-    counted, size = asker(request), len(parts.text.encode("utf-8", "replace"))
-    await counted.check_upload(size)
-    if conversation_id is None:
-        pasted = await store_pasted(caller.library, parts.text)
-    else:
-        pasted = await put_pasted(caller.library, conversation_id, parts.text)
+    async with asker(request).upload(len(parts.text.encode("utf-8", "replace"))):
+        if conversation_id is None:
+            pasted = await store_pasted(caller.library, parts.text)
+        else:
+            pasted = await put_pasted(caller.library, conversation_id, parts.text)
     if pasted.run_id is not None:
-        counted.uploaded(size)
         caller.changed(f"run {pasted.run_id}")
         caller.services.on_run_created()
 

@@ -87,6 +87,24 @@ async def test_a_place_is_given_back_and_not_twice() -> None:
     assert not asker.limits.under_way
 
 
+async def test_bytes_that_are_being_stored_are_the_room_of_no_other() -> None:
+    settings = load_settings(database_url="embedded", key_upload_mb=1, tenant_upload_mb=2,
+                             **OFFLINE)  # fmt: skip
+    made = Limits(drawn_limits(settings), Usage(lambda: None), lambda _: 0)
+    one, other = (Asker(made, {"tenant": ACME, "key": Subject("acme", k)}) for k in "ab")
+    begun = [asker.upload(size) for asker, size in ((one, 700_000), (one, 700_000))]
+    begun += [other.upload(1_000_000) for _ in range(2)]
+    outcomes = await asyncio.gather(*(each.__aenter__() for each in begun), return_exceptions=True)
+    assert [type(each) for each in outcomes] == [type(None), LimitReached] * 2
+    await begun[0].__aexit__(ValueError, ValueError(), None)  # not stored: no room of the day
+    await begun[2].__aexit__(None, None, None)
+    async with one.upload(1_000_000):
+        pass
+    with pytest.raises(LimitReached, match="HELIX_KEY_UPLOAD_MB"):
+        await other.check_upload(100_000)
+    assert not made.storing
+
+
 @contextmanager
 def _served(url: str, **settings: object) -> Iterator[tuple[httpx.Client, str]]:
     with psycopg.connect(url, autocommit=True) as connection:
@@ -184,6 +202,12 @@ def test_the_documents_and_bytes_of_a_tenant(database_url: str) -> None:
         _refused(client.post("/v1/documents/url", json=page), "HELIX_TENANT_DOCUMENTS")
         assert client.get("/v1/documents").json()["total"] == 2
         number = client.get("/v1/documents").json()["documents"][0]["id"]
+        made = client.post("/v1/conversations", json={}).json()["id"]
+        place = f"/v1/conversations/{made}/attachments"
+        file = {"file": ("n.txt", new_content())}
+        attached = client.post(place, files=file).json()["documents"][0]["id"]
+        _refused(client.post(f"{place}/{attached}/library"), "HELIX_TENANT_DOCUMENTS")
+        assert len(client.get(place).json()["documents"]) == 1, "it stays where it was"
         assert client.delete(f"/v1/documents/{number}").status_code in (204, 409)
 
 

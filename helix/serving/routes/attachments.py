@@ -22,7 +22,7 @@ from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import CurrentCaller, FormRoute
 from helix.serving.conversation_id import ConversationId
 from helix.serving.forms import form_body, named_tenant, read_form
-from helix.serving.routes.uploads import examine, placed, upload_limits
+from helix.serving.routes.uploads import examine, store, upload_limits
 
 _BODY = form_body(
     "file",
@@ -57,10 +57,8 @@ async def put(
         if refused:
             error = type(refused[0][1])
             raise error("; ".join(str(problem) for _, problem in refused))
-        counted, size = asker(request), sum(each.size for each in uploads)
-        await counted.check_upload(size)
-        stored = await attach(caller.library, conversation_id, uploads)
-        counted.uploaded(size)
+        async with asker(request).upload(sum(each.size for each in uploads)):
+            stored = await attach(caller.library, conversation_id, uploads)
     finally:
         await form.close()
     if stored.run_id is not None:
@@ -105,8 +103,6 @@ async def move(
     """Read it again as a document of the library; it leaves the conversation."""
     await get_conversation(caller.library, conversation_id)
     stored = await add_to_library(
-        caller.library, conversation_id, document_id, partial(placed, caller)
+        caller.library, conversation_id, document_id, partial(store, caller)
     )
-    if stored.run_id is not None:
-        caller.services.on_run_created()
     return JSONResponse({"run_id": stored.run_id, "documents": stored.documents}, 202)

@@ -48,13 +48,11 @@ async def put(request: Request, caller: CurrentCaller, conversation_id: Conversa
     if not any(llm.sees for llm in services.choices.values()):  # the question is held to its own
         raise ImagesNotSupported(services.llm.identity)
     name = clean_name(sent.filename or "") if isinstance(sent, UploadFile) else "image"
-    counted, size = asker(request), len(image.data)
-    await counted.check_upload(size)
     add = partial(
         add_image, tenant=caller.tenant, conversation_id=conversation_id, image=image, name=name
     )
-    kept = await caller.library.change(add)
-    counted.uploaded(size)
+    async with asker(request).upload(len(image.data)):
+        kept = await caller.library.change(add)
     caller.changed("image")
     return TextJson(kept, 201)
 

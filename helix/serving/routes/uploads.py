@@ -87,9 +87,8 @@ async def upload(
             error = type(refused[0][1])
             raise error("; ".join(str(problem) for _, problem in refused))
         size = sum(each.size for each in uploads)
-        await counted.check_upload(size)
-        stored = await _store(caller, uploads)
-        counted.uploaded(size)
+        async with counted.upload(size):
+            stored = await store(caller, uploads)
     finally:
         await form.close()
     return _answer(stored, refused if partial_ else None)
@@ -101,7 +100,7 @@ def _declared(request: Request) -> int:
     return int(said) if said.isdecimal() and len(said) < 16 else 0
 
 
-async def _store(caller: Caller, uploads: list[Upload]) -> UploadResult:
+async def store(caller: Caller, uploads: list[Upload]) -> UploadResult:
     """Store ``uploads`` where the tenant has room for them, and have them read."""
     library = caller.library.whole
     uploads = [placed(caller, upload) for upload in uploads]
@@ -154,7 +153,7 @@ def _answer(
 async def samples(caller: CurrentCaller) -> JSONResponse:
     """Upload the sample documents that come with Helix: a library to try it with."""
     uploads = await caller.library.aside(sample_uploads)
-    return _answer(await _store(caller, uploads))
+    return _answer(await store(caller, uploads))
 
 
 def upload_limits(file_bytes: int, files: int = MAX_FILES) -> FormLimits:
