@@ -13,12 +13,16 @@ thread, by one sync at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from helix.errors import HelixError
+
+MOST_ENTRIES = 500_000
+"""Entries of one listing: they are in memory, and a server may list without an end."""
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +121,13 @@ class Recalling(Protocol):
     def recall(self, known: Mapping[str, Known]) -> None:
         """Take what is known of the source, before ``entries`` is asked for."""
         ...
+
+
+def bounded(listed: Iterable[Item]) -> Iterator[Item]:
+    """Each of ``listed``; raises SourceError where there are more than MOST_ENTRIES."""
+    for number, each in enumerate(listed):
+        if number >= MOST_ENTRIES:
+            raise SourceError(
+                f"it lists more than {MOST_ENTRIES:,} entries: make it several sources"
+            )
+        yield each

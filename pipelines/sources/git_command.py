@@ -13,7 +13,8 @@ import shlex
 import socket
 import subprocess
 import tempfile
-from collections.abc import Collection, Mapping
+import threading
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -26,6 +27,7 @@ from pipelines.sources.base import SourceBusy, SourceError
 from pipelines.sources.peers import checked_addresses, host_keys, plain_host
 
 _SECONDS = 900.0
+_AT_ONCE = 64 * 1024
 _HOST = "repository"  # the name under which the keys of the machine are kept
 _PORTS = {"https": 443, "http": 80}
 _NO = {
@@ -137,6 +139,27 @@ class Git:
         if child.returncode:
             raise _failure(errors.decode(errors="replace"))
         return output
+
+    def parts(self, *arguments: str, folder: Path) -> Iterator[bytes]:
+        """The output of `git` up to each NUL, as it comes: few objects may name billions of files.
+
+        Raises:
+            SourceError: it failed, or was not done in time.
+        """
+        with self.started(*arguments, folder=folder) as child:
+            assert child.stdout is not None
+            latest = threading.Timer(_SECONDS, child.kill)
+            latest.start()
+            try:
+                rest = b""
+                while more := child.stdout.read(_AT_ONCE):
+                    *whole, rest = (rest + more).split(b"\0")
+                    yield from whole
+                if child.wait():
+                    raise SourceError("git could not list the files of the commit")
+            finally:
+                latest.cancel()
+                child.kill()
 
     def started(self, *arguments: str, folder: Path) -> subprocess.Popen[bytes]:
         """`git` at work in a folder; its standard input is a pipe."""

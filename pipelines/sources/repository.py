@@ -21,7 +21,7 @@ from typing import Any
 import platformdirs
 
 from pipelines.files.scan import legible, name_problem
-from pipelines.sources.base import Entry, EntryGone, SourceError
+from pipelines.sources.base import Entry, EntryGone, SourceError, bounded
 from pipelines.sources.git_command import Git, new_home
 
 _KEPT_DAYS = 30
@@ -88,12 +88,12 @@ class Repository:
 
         A file whose name no document can have is listed by a legible one; ``read`` refuses it.
         """
-        listed = self._git.run(
+        listed = self._git.parts(
             "ls-tree", "-r", "-z", "-l", "--full-tree", self._commit, folder=self._folder
         )
-        for line in listed.split(b"\0"):
+        for line in bounded(listed):
             about, _, path = line.partition(b"\t")
-            if not path or not about.startswith(_FILE):
+            if not about.startswith(_FILE):
                 continue
             key = os.fsdecode(path)
             if name_problem(key):

@@ -11,7 +11,7 @@ from functools import cached_property
 from helix.domain.file_kinds import supported_name
 from helix.library.sources import Source
 from pipelines.files.metadata_sheet import NAME as SHEET_NAME
-from pipelines.sources.base import Connector, Entry, SourceBusy, SourceError
+from pipelines.sources.base import Connector, Entry, SourceBusy, SourceError, bounded
 from pipelines.sources.comparison import Listing
 from pipelines.sources.retries import with_retries
 
@@ -42,21 +42,21 @@ class Selection:
         """
         if not supported_name(name_of(entry)):
             return False
-        if self._included and not any(glob.fullmatch(entry.key) for glob in self._included):
+        if self._included and not any(glob.means(entry.key) for glob in self._included):
             return False
-        if any(glob.fullmatch(entry.key) for glob in self._excluded):
+        if any(glob.means(entry.key) for glob in self._excluded):
             return False
         if self.largest is not None and (entry.size or 0) > self.largest:
             return False
         return self.since is None or entry.modified is None or entry.modified >= self.since
 
     @cached_property
-    def _included(self) -> list[re.Pattern[str]]:
-        return [pattern_of(glob) for glob in self.include]
+    def _included(self) -> list[Glob]:
+        return [Glob(glob) for glob in self.include]
 
     @cached_property
-    def _excluded(self) -> list[re.Pattern[str]]:
-        return [pattern_of(glob) for glob in self.exclude]
+    def _excluded(self) -> list[Glob]:
+        return [Glob(glob) for glob in self.exclude]
 
 
 def name_of(entry: Entry) -> str:
@@ -64,19 +64,42 @@ def name_of(entry: Entry) -> str:
     return entry.name or entry.key.rpartition("/")[2]
 
 
-def pattern_of(glob: str) -> re.Pattern[str]:
-    """The keys that a glob means, as one pattern; ``drafts/`` means all that is in that folder."""
-    glob = glob.removeprefix("./").removeprefix("/")
-    if "/" not in glob.rstrip("/"):
-        glob = f"**/{glob}"
-    if glob.endswith("/"):
-        glob += "**"
-    return re.compile("".join(map(_part, re.findall(r"\*\*/?|\*|\?|[^*?]+", glob))), re.DOTALL)
+class Glob:
+    """The keys that a glob means; ``drafts/`` means all that is in that folder.
+
+    It goes through a key once for each part of the glob. A pattern of ``re`` tries every way in
+    which several stars share a name, and a stranger's glob would keep a worker for years.
+    """
+
+    def __init__(self, glob: str) -> None:
+        glob = glob.removeprefix("./").removeprefix("/")
+        if "/" not in glob.rstrip("/"):
+            glob = f"**/{glob}"
+        if glob.endswith("/"):
+            glob += "**"
+        self._parts: list[str] = re.findall(r"\*\*/?|\*|\?|[^*?]+", glob)
+
+    def means(self, key: str) -> bool:
+        """True if the whole key is meant."""
+        ends = {0}
+        for part in self._parts:
+            ends = _ends(part, key, ends)
+        return len(key) in ends
 
 
-def _part(text: str) -> str:
-    wild = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return wild.get(text) or re.escape(text)
+def _ends(part: str, key: str, starts: set[int]) -> set[int]:
+    """The places in ``key`` where ``part`` may end, of the places where it may begin."""
+    if part == "?":
+        return {at + 1 for at in starts if key[at : at + 1] not in ("", "/")}
+    if part not in ("*", "**", "**/"):
+        return {at + len(part) for at in starts if key.startswith(part, at)}
+    found, in_folder = set(starts), False
+    for at in range(min(starts, default=len(key)), len(key)):
+        is_slash, begins = key[at] == "/", at in found
+        if part == "**" or (in_folder and is_slash) or (part == "*" and begins and not is_slash):
+            found.add(at + 1)
+        in_folder = part == "**/" and (in_folder or begins) and not is_slash
+    return found
 
 
 class ReaderMap:
@@ -105,7 +128,7 @@ def list_source(connector: Connector, selection: Selection, readers: ReaderMap) 
     def whole() -> Listing:  # from the beginning, where the source was busy in the midst of it
         listing = Listing()
         try:
-            for entry in connector.entries():
+            for entry in bounded(connector.entries()):
                 _take(listing, entry, selection, readers)
         except SourceBusy:
             raise

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from pipelines.sources import base
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
 from pipelines.sources.stored_source import open_source
 from tests.support.scripted_server import loopback
@@ -46,6 +47,12 @@ class Made:
     def __call__(self, *arguments: str) -> None:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.tree)}
         subprocess.run(["git", *WHO, *arguments], cwd=self.tree, check=True, env=environment)
+
+    def told(self, *arguments: str, told: str = "") -> str:
+        """The output of git, which is ``told`` something."""
+        done = subprocess.run(["git", *arguments], cwd=self.tree, check=True, input=told.encode(),
+                              capture_output=True)  # fmt: skip
+        return done.stdout.decode().strip()
 
     def commit(self) -> None:
         self("add", "-A")
@@ -151,6 +158,25 @@ def test_links_submodules_and_lfs_are_no_files(made: Made) -> None:
     with pytest.raises(SourceError, match="Git LFS"):
         source.read(entries["big.md"])
     source.close()
+
+
+def test_a_tree_that_names_itself_often_is_read_no_further_than_a_source_may_be(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight trees of ten make 100 million files; also of links, which are no entries."""
+    for mode in ("100644 blob", "120000 blob"):
+        kind, name = f"{mode} {made.told('rev-parse', 'HEAD:a.md')}", "f{}.md"
+        for _ in range(8):
+            tree = "".join(f"{kind}\t{name.format(n)}\n" for n in range(10))
+            kind, name = f"040000 tree {made.told('mktree', told=tree)}", "d{}"
+        commit = made.told(*WHO, "commit-tree", kind.split()[-1], "-m", "many")
+        made("update-ref", "refs/heads/many", commit)
+        monkeypatch.setattr(base, "MOST_ENTRIES", 5000)
+        source = opened(made.tree, branch="many")
+        with pytest.raises(SourceError, match="more than 5,000 entries"):
+            list(source.entries())
+        source.close()
+    assert not psutil.Process().children()
 
 
 def test_a_file_whose_name_is_not_utf_8_is_listed_and_says_so_when_it_is_read(made: Made) -> None:

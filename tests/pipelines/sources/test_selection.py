@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -10,9 +11,10 @@ import pytest
 
 from helix.errors import BadRequest
 from pipelines.files.metadata_sheet import Sheet, sheet_of
+from pipelines.sources import base
 from pipelines.sources.base import Entry
 from pipelines.sources.comparison import Listing
-from pipelines.sources.selection import Selection, pattern_of
+from pipelines.sources.selection import Glob, ReaderMap, Selection, list_source
 from pipelines.sources.sheets import given_to, sheets_by_file, sheets_of
 
 
@@ -29,8 +31,23 @@ from pipelines.sources.sheets import given_to, sheets_by_file, sheets_of
     ],
 )
 def test_a_glob_means_keys(glob: str, taken: list[str], left: list[str]) -> None:
-    pattern = pattern_of(glob)
-    assert [key for key in taken + left if pattern.fullmatch(key)] == taken
+    meant = Glob(glob)
+    assert [key for key in taken + left if meant.means(key)] == taken
+
+
+def test_a_glob_of_many_stars_and_a_long_key_take_no_time() -> None:
+    long = "a" * 900
+    assert not Glob("*a" * 200 + "*b.md").means(f"{long}.md")
+    assert Glob("*a" * 200 + "*.md").means(f"x/{long}.md")
+    assert not Glob("**/a" * 60 + "/b").means("a/" * 400 + "c")
+
+
+def test_a_listing_without_an_end_is_not_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "MOST_ENTRIES", 3)
+    endless = Mock(entries=lambda: (Entry(f"{number}.md") for number in count()))
+    listing = list_source(endless, Selection(), ReaderMap({}, [0], [0]))
+    assert listing.listed == {"0.md", "1.md", "2.md"}
+    assert listing.error == "it lists more than 3 entries: make it several sources"
 
 
 def test_exclude_is_above_include_and_names_of_no_kind_are_left() -> None:
