@@ -25,7 +25,8 @@ SELECT id FROM answers WHERE tenant_id = %(tenant)s AND answer_sha256 = %(digest
 ORDER BY created_at DESC LIMIT 1
 """
 
-# The words of a deleted document are not shown, whether or not they are out of the row yet.
+# The words of a deleted document are not shown, whether or not they are out of the row yet; nor to
+# others those of what was put to somebody's conversation, which is no document of the library.
 SHOWN = """
 SELECT a.created_at, a.question,
     CASE WHEN missing.ids = '{}' THEN a.receipt ELSE without_documents(a.receipt, missing.ids) END
@@ -43,7 +44,12 @@ SELECT a.created_at, a.question,
         WHERE d.tenant_id = %(tenant)s AND d.id = r.document_id)) AS removed
 FROM answers a, LATERAL (
     SELECT array(SELECT unnest(a.document_ids) EXCEPT
-                 SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)) AS missing (ids)
+                 SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
+        || array(SELECT (s ->> 'document_id')::bigint
+                 FROM jsonb_array_elements(a.receipt #> '{index,sources}') s
+                 WHERE (s ->> 'document_id')::bigint <> ALL (a.document_ids)
+                     AND a.owner <> coalesce(current_setting('helix.owner', true), ''))
+    ) AS missing (ids)
 WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
     AND a.created_at > now() - make_interval(days => %(days)s)
 """

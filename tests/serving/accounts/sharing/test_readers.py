@@ -116,6 +116,21 @@ def test_files_and_images_of_a_conversation_are_no_sources_of_its_readers(shared
     assert "thirty days" in view["messages"][0]["answer"] and "My own" not in json.dumps(view)
 
 
+def test_a_receipt_has_words_of_a_conversations_files_for_its_author_alone(shared: Shared) -> None:
+    """Whoever has its id; a file that is put to a conversation is no document of the library."""
+    shared.accounts.sql(
+        "UPDATE answers SET document_ids = '{}', receipt = jsonb_set(jsonb_set(receipt,"
+        " '{index,sources,0,document_id}', '4711'), '{citations,0,document_id}', '4711')"
+        " WHERE id = %s RETURNING 1", shared.answer_id,
+    )  # fmt: skip
+    path = f"/v1/answers/{shared.answer_id}"
+    own, others = (browser.get(path).json() for browser in (shared.ada, shared.cat))
+    assert own["answer"] and own["citations"][0]["quote"]
+    assert (others["answer"], others["citations"][0]["quote"]) == (None, None)
+    assert own["citations"][0]["quote"] not in json.dumps(others)
+    assert [b.get(f"{path}/proof").status_code for b in (shared.cat, shared.ada)] == [409, 409]
+
+
 def test_a_group_everyone_and_nobody(shared: Shared) -> None:
     bob, dan = shared.accounts.signed_in("bob"), shared.accounts.browser()
     signed = {"email": email_of("dan"), "password": "correct horse", "tenant": "beta"}
