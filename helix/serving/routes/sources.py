@@ -171,10 +171,12 @@ async def remove(caller: CurrentCaller, source_id: int, keep_documents: bool = F
 async def sync(caller: CurrentCaller, source_id: int, asked: SyncRequest) -> Row:
     """Start the run that brings it in step; the one under way for the same, if there is.
 
-    `409` where another sync of it is under way.
+    `409` where another sync of it is under way; `403` for who may read its documents only.
     """
     caller = caller.for_tenant(asked.tenant_id)
-    await get_source(caller.library, source_id)
+    found = await get_source(caller.library, source_id)
+    if not all(map(caller.may_edit, found["spaces"])):
+        raise OtherSpace("you may read what this source brings, and not change it")
     options = asked.model_dump(exclude={"tenant_id"})
     return {"run_id": await _started(caller, source_id, **options)}
 

@@ -218,6 +218,21 @@ def test_an_editor_of_the_tenant_changes_what_is_everybodys(team: Team) -> None:
     assert all(one["edits"] for one in team.ada.get("/v1/spaces").json()["spaces"])
 
 
+def test_a_source_is_brought_in_step_by_who_edits_all_its_spaces(team: Team) -> None:
+    """Its sync may remove documents, and bring back what was deleted."""
+    bob = team.accounts.signed_in("bob")
+    new = {"name": "site", "kind": "web", "address": "https://example.com/", "paused": True,
+           "spaces": [team.spaces["board"], 0]}  # fmt: skip
+    made = team.ada.post("/v1/sources", json=new)
+    assert made.status_code == 201, made.text
+    at = f"/v1/sources/{made.json()['id']}"
+    assert bob.post(f"{at}/sync", json={"yes": True}).status_code == 404
+    for role, status in (("reader", 403), ("editor", 202)):
+        team.give(role, "bob")
+        assert bob.get(at).status_code == 200
+        assert bob.post(f"{at}/sync", json={"yes": True}).status_code == status
+
+
 def test_a_token_of_an_editor_of_a_space_writes_there_alone(team: Team) -> None:
     refused = team.cat.post("/v1/account/tokens", json={"scopes": ["write"]})
     assert refused.status_code == 403
