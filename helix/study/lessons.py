@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,18 +21,20 @@ from helix.study.maker import Maker, Order
 from helix.study.passages import passages_near, read_passages
 from helix.study.sentences import clear_sentences
 
+Admit = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 _TOP_K = 8
 _QUOTED = 3  # sentences of a passage, where they are the lesson's text
 
 
 async def open_lesson(
-    library: Library, answering: AnswerPipeline, maker: Maker, item_id: int
+    library: Library, answering: AnswerPipeline, maker: Maker, item_id: int, admit: Admit
 ) -> Row:
     """A lesson's row; its text is written now where nobody has opened the lesson before.
 
     The text is an answer, proven and cited like any other, from the documents of the lesson's
-    passages. Where the answer is a refusal the text is quoted from the passages themselves; it
-    stays empty where no sentence of them is whole prose.
+    passages, and ``admit`` begins it when there is a place for an answer. Where it is a refusal the
+    text is quoted from the passages themselves; it stays empty where no sentence of them is whole
+    prose.
 
     Raises:
         NotFound: there is no such lesson.
@@ -41,6 +43,11 @@ async def open_lesson(
     lesson = await _lesson(library, item_id)
     if "text" in lesson["body"]:
         return lesson
+    await admit(partial(_write, library, answering, maker, lesson))
+    return await _lesson(library, item_id)
+
+
+async def _write(library: Library, answering: AnswerPipeline, maker: Maker, lesson: Row) -> None:
     request = AnswerRequest(answering, _question(library, lesson), recorded=False)
     answer = await request.run_json()
     passages = await read_passages(library, [span["chunk_id"] for span in lesson["sources"]])
@@ -50,7 +57,7 @@ async def open_lesson(
     }  # fmt: skip
 
     def keep(connection: Connected) -> None:
-        stored = item_row(connection, library.tenant, item_id)
+        stored = item_row(connection, library.tenant, lesson["id"])
         if stored is None or "text" in stored["body"]:
             return  # deleted meanwhile, or written by another request
         ids: list[int | None] = []
@@ -58,10 +65,9 @@ async def open_lesson(
             checked = CheckedItems([exercise])
             ids = add_items(connection, library.tenant, lesson["set_id"], checked)
         more = body | {"exercise": ids[0] if ids else None}
-        change_body(connection, library.tenant, item_id, more)
+        change_body(connection, library.tenant, lesson["id"], more)
 
     await library.change(keep)
-    return await _lesson(library, item_id)
 
 
 async def _lesson(library: Library, item_id: int) -> Row:

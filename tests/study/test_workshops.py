@@ -53,3 +53,20 @@ def test_a_workshop_counts_lessons_alone_and_is_exported_with_its_exercises(
     assert text.count("\n## ") == now["made"] + 2, "lessons, exercises, answers"
     assert told["text"] in text and f"- [1] {told['citations'][0]['title']}" in text
     assert text.index("## Exercises") < text.index("## Answers")
+
+
+def test_a_lesson_is_written_within_the_limits_of_answers(
+    offline: httpx.Client, module_database_url: str
+) -> None:
+    workshop = made(offline, module_database_url, "workshop", count=3)
+    first, second = (
+        f"/v1/study/{workshop['id']}/lessons/{item['id']}" for item in workshop["items"][:2]
+    )
+    limited = {"embedder": "gemini", "gemini_api_key": "wire-test-key", "tenant_tokens": 5}
+    with live(module_database_url, **limited) as client:
+        client.params = client.params.merge({"tenant_id": "halden"})
+        written = client.post(first).json()["body"]
+        assert client.post("/v1/query", json={"question": "What about the ferry?"}).is_success
+        refused = client.post(second)
+        assert refused.status_code == 429 and "HELIX_TENANT_TOKENS" in refused.text
+        assert client.post(first).json()["body"] == written

@@ -240,7 +240,7 @@ def test_the_same_bytes_in_two_spaces_are_two_documents_to_who_reads_one(spaces:
 def test_a_document_of_two_spaces_is_erased_by_who_reads_both(
     spaces: Spaces, module_database_url: str
 ) -> None:
-    """As it is deleted: the scope admin alone reaches no further than spaces do."""
+    """The scope admin reaches no further than deleting does."""
     with psycopg.connect(module_database_url, autocommit=True) as connection:
         made = create_key(connection, TENANT, scopes=["admin"], spaces=["Board"])
     keyed = replace(spaces, keys={**spaces.keys, "admin": made[1]})

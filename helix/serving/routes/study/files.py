@@ -12,6 +12,7 @@ from starlette.datastructures import UploadFile
 
 from helix.errors import BadRequest
 from helix.library.pagination import check_name
+from helix.overload.entry import place_for
 from helix.overload.limits import MEGABYTE
 from helix.serving.authentication import ApiRoute, CurrentCaller, FormRoute
 from helix.serving.forms import FormLimits, form_body, named_tenant, read_form
@@ -51,13 +52,14 @@ class Arrangement(BaseModel):
 
 
 @router.post("/study/{set_id}/lessons/{item_id}", summary="Open a lesson", response_class=Response)
-async def lesson(caller: CurrentCaller, set_id: int, item_id: int) -> Response:
+async def lesson(request: Request, caller: CurrentCaller, set_id: int, item_id: int) -> Response:
     """The lesson; its text is written when it is opened for the first time."""
     services = caller.services
     maker = build_maker(services.settings, services.llm)
     await get_set(caller.library, set_id)
-    with (await services.answering.prompts_of(caller.tenant)).active():
-        item = await open_lesson(caller.library, services.answering, maker, item_id)
+    prompts = await services.answering.prompts_of(caller.tenant)
+    with prompts.active(), place_for(request) as place:
+        item = await open_lesson(caller.library, services.answering, maker, item_id, place.run)
     caller.note("lesson_read")
     return TextJson(item_view(item))
 
