@@ -37,22 +37,22 @@ function Relabel({ tag, rename, onDone }) {
   const [error, setError] = useState("");
   const [next, setNext] = useState("");
   useEffect(() => { library.ids({ tag }).then((data) => setIds(data.ids), (problem) => setError(problem.message)); }, [tag]);
+  const [name, ...more] = labelsOf(next); // none where the label is deleted
   const leave = () => {
     onDone();
-    go(next ? collectionOf(next) : address("library"));
+    go(name ? collectionOf(name) : address("library"));
   };
   const { send, busy, report } = useBatch({ ids: ids || [], known: [], onDone: leave });
   const submit = (event) => {
     event.preventDefault();
-    const [name, ...more] = rename ? labelsOf(next) : [""];
-    if (rename && (!name || more.length)) { setError("Type one name, without commas."); return; }
-    setError("");
-    send({ action: "label", remove: [tag], ...(rename && name !== tag ? { add: [name] } : {}) }, rename ? "relabelled" : "without the label now");
+    const isOne = !rename || (name && !more.length);
+    setError(isOne ? "" : "Type one name, without commas.");
+    if (isOne) send({ action: "label", remove: [tag], add: name ? [name] : [] }, rename ? "relabelled" : "without the label now");
   };
   return html`<form class="form" onSubmit=${submit}>
     ${rename ? html`<label class="field">Name<input defaultValue=${tag} maxlength="100" autocomplete="off" onInput=${(event) => setNext(event.target.value.trim())} /></label>`
       : html`<p>The label “${tag}” is removed from ${count(ids?.length ?? 0, "document", "documents")}. The documents stay.</p>`}
     ${error && html`<${Notice} kind="error">${error}</>`}${report}
-    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy || !ids?.length || (rename && (!next || next === tag))}><span>${rename ? "Rename" : "Delete label"}</span></button></div>
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy || !ids?.length || (rename && (!next || name === tag))}><span>${rename ? "Rename" : "Delete label"}</span></button></div>
   </form>`;
 }
