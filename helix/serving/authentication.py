@@ -18,7 +18,8 @@ from fastapi.routing import APIRoute
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
 from helix.library.audit import NOBODY
-from helix.library.keys import ROLE_SCOPES, KeyScope, access_of_key
+from helix.library.keys import ROLE_SCOPES, KeyAccess, KeyScope, access_of_key
+from helix.library.people.browser_sessions import SessionAccess
 from helix.library.people.invitations import SIGN_IN_PAGE
 from helix.library.refusal_pace import paced
 from helix.overload.entry import Overload, asker
@@ -98,8 +99,7 @@ async def _signed_in(
         raise HTTPException(401, _SIGN_IN, {"WWW-Authenticate": _CHALLENGE})
 
     async def renewed() -> Caller | None:
-        now = await session_of(request, services)
-        return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
+        return _as_now(caller, await session_of(request, services))
 
     caller = Caller(
         services, session.tenant, keyed=True, learner=learner_of(session.person_id),
@@ -119,6 +119,13 @@ async def _signed_in(
     return caller
 
 
+def _as_now(caller: Caller, now: SessionAccess | KeyAccess | None) -> Caller | None:
+    """The caller with what is open to it now; None: nothing is any more."""
+    if now is None:
+        return None
+    return replace(caller, tenant=now.tenant, spaces=now.spaces, edits=now.edits)
+
+
 def _opens(scope: KeyScope | None, scopes: Collection[str], in_spaces: bool) -> bool:
     """True for whoever has the scope, and for an editor of spaces where that is enough."""
     return scope is None or scope in scopes or in_spaces
@@ -133,8 +140,7 @@ async def _key_holder(
         raise HTTPException(401, _UNKNOWN_KEY if token else _NO_KEY, {"WWW-Authenticate": "Bearer"})
 
     async def renewed() -> Caller | None:
-        now = await access_of_key(services.store, token)
-        return None if now is None else replace(caller, tenant=now.tenant, spaces=now.spaces)
+        return _as_now(caller, await access_of_key(services.store, token))
 
     learner = opened.name if opened.person_id is None else learner_of(opened.person_id)
     caller = Caller(services, opened.tenant, keyed=True, key_id=opened.id, learner=learner,

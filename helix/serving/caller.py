@@ -110,13 +110,13 @@ class Caller:
 
         return ReadingRight(holds, self.owner)
 
-    async def reads_the_same(self) -> bool:
-        """True while it may read what it could when the request came."""
+    async def reaches_the_same(self) -> bool:
+        """True while it may read and change what it could when the request came."""
         now = self if self.renewed is None else await self.renewed()
         return (
             now is not None
             and now.tenant == self.tenant
-            and replace(now, asked=self.asked).reach.spaces == self.reach.spaces
+            and replace(now, asked=self.asked).reach == self.reach
         )
 
     def writable_space(self) -> int | None:

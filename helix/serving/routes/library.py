@@ -64,7 +64,7 @@ async def events(
     """Send the state of the library now, and again after each change, whoever makes it.
 
     `version` differs where any document does; `runs` are those under way. The stream ends where the
-    caller may read other spaces than at its beginning: follow it again.
+    caller may read or change other spaces than at its beginning: follow it again.
     """
     follower = asker(request).follower()
     events = changes(caller.library)
@@ -81,13 +81,13 @@ async def events(
 async def _while_readable(
     caller: Caller, events: AsyncGenerator[Row, None]
 ) -> AsyncGenerator[Row, None]:
-    """``events``, until the caller may read something else than when they began."""
+    """``events``, until the caller may read or change something else than when they began."""
     coming: asyncio.Task[Row] | None = None
     try:
         while True:
             coming = coming or asyncio.create_task(anext(events))
             done, _ = await asyncio.wait((coming,), timeout=LOOK_SECONDS)
-            if not await caller.reads_the_same():
+            if not await caller.reaches_the_same():
                 return
             if done:
                 yield coming.result()

@@ -255,15 +255,17 @@ def test_a_token_of_an_editor_of_a_space_writes_there_alone(team: Team) -> None:
         assert tuple(each.status_code for each in found) == codes
 
 
-@pytest.mark.parametrize("lost", ["space", "account"])
+@pytest.mark.parametrize("lost", ["space", "account", "role"])
 def test_who_follows_the_library_is_let_go_with_the_right(team: Team, lost: str) -> None:
-    team.give("reader")
+    team.give("editor")
     with team.cat.stream("GET", "/v1/library/events") as followed:
         lines = followed.iter_lines()
         assert '"documents":3' in next(line for line in lines if line.startswith("data:"))
         if lost == "space":
             at = f"/v1/spaces/{team.spaces['board']}/members/people/{team.person('cat')}"
             assert team.ada.delete(at).status_code == 200
+        elif lost == "role":
+            team.give("reader")  # whose page shows no tools that are refused
         else:
             team.accounts.sql("UPDATE people SET disabled_at = now() WHERE email = %s",
                               email_of("cat"))  # fmt: skip
