@@ -1,5 +1,4 @@
-// An answer as people use it elsewhere: Markdown, rich text with links, bibliography lines, Word, a
-// signed copy, print.
+// An answer as people use it elsewhere.
 //
 //   <${Elsewhere} turn=${turn} open=${b} onClose=${f} />      the dialog that offers them
 import { api } from "../api.js";

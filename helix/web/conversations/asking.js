@@ -19,7 +19,6 @@ import { blank, newTurn, storedScope } from "./turn.js";
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const asked = []; // questions since the page was loaded
 
-// The questions that the arrow up brings back.
 export function askedBefore() {
   const shown = thread.get().list.map(({ question }) => question);
   return (shown.length ? shown : asked).toReversed();

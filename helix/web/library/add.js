@@ -1,10 +1,8 @@
 // Bring documents in: files dropped or chosen, a text, the address of a page, a whole site.
 import { Button, Icon, Notice } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { openDialog } from "./dialogs.js";
+import { LINK, openDialog } from "./dialogs.js";
 import { addFiles, addSamples } from "./intake.js";
-
-const LINK = /^https?:\/\/\S+$/i;
 
 export function Add({ tags, web: allowed, empty, space }) {
   const web = allowed !== false;

@@ -5,7 +5,7 @@ import { Icon, toast } from "../components.js";
 import { html, render, useEffect, useRef, useState } from "../html.js";
 import { useRoute } from "../router.js";
 import { useCommands } from "../shell/commands.js";
-import { AddDialogs, openDialog } from "./dialogs.js";
+import { AddDialogs, LINK, openDialog } from "./dialogs.js";
 import { filesOf } from "./drop.js";
 import { addFiles, addWeb } from "./intake.js";
 import { useLive } from "./live.js";
@@ -14,7 +14,6 @@ import { useAbout } from "../shell/about.js";
 
 const ASKING = ["ask", "c"];
 const HAVE_IT = new Set([...ASKING, "library"]); // show themselves what is brought in
-const LINK = /^https?:\/\/\S+$/i;
 
 function Anywhere() {
   const route = useRoute();

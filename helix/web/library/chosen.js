@@ -1,6 +1,5 @@
 // Which documents of the list are chosen, by their boxes: one by one, a range with Shift, all that
-// are shown, or all that match. With the keyboard: arrows go from box to box, Shift with them
-// chooses, Ctrl+A chooses all shown, Delete deletes, Escape chooses none.
+// are shown, or all that match. Arrows go from box to box, Shift with them chooses, Ctrl+A chooses all shown, Delete deletes, Escape chooses none.
 import { toast } from "../components.js";
 import { useCallback, useEffect, useRef, useState } from "../html.js";
 import { library } from "./library-api.js";

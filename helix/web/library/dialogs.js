@@ -7,7 +7,7 @@ import { createStore, useStore } from "../store.js";
 import { addText, addWeb } from "./intake.js";
 import { labelsOf } from "./labels.js";
 
-const LINK = /^https?:\/\/\S+$/i;
+export const LINK = /^https?:\/\/\S+$/i;
 const CLOSED = { name: "", text: "", url: "", tags: [] };
 const dialog = createStore(CLOSED);
 

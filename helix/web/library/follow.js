@@ -59,7 +59,7 @@ export async function follow(id) {
   }
 }
 
-// A turn to follow, once the page is seen and one of the three is free; it is given back by a call.
+// A turn to follow, which a call gives back.
 let free = AT_ONCE;
 const queue = [];
 

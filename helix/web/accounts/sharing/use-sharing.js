@@ -9,15 +9,11 @@ import { html, useState } from "../../html.js";
 import { useAbout } from "../../shell/about.js";
 import { session, useStore } from "../../store.js";
 
-export const useAccounts = () => {
-  const { auth } = useAbout();
-  const { key } = useStore(session);
-  return auth === "accounts" && !key;
-};
-
 export function useSharing({ conversation, message = null, name }) {
   const [shown, setShown] = useState(null);
-  const may = useAccounts() && Boolean(conversation);
+  const { auth } = useAbout();
+  const { key } = useStore(session);
+  const may = auth === "accounts" && !key && Boolean(conversation);
   const open = () => import("./dialog.js").then(
     ({ ShareDialog }) => setShown({ component: ShareDialog }),
     () => toast("This part of the page did not load"),
