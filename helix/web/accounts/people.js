@@ -61,7 +61,7 @@ function Invitations() {
     element.reset();
     reload();
   });
-  const withdraw = ({ id }) => run(async () => {
+  const withdraw = (id) => run(async () => {
     await request("DELETE", `/v1/invitations/${id}`);
     setLink(null);
     reload();
@@ -73,7 +73,7 @@ function Invitations() {
       <button class="button main" disabled=${busy}><span>Make a link</span></button></form>
     ${link && html`<${Secret} link=${link.link} about=${`For ${link.to}: send it as you like, Helix sends no mail. Good once, for a week. It is shown this once.`} />`}
     ${error && html`<${Notice} kind="error">${error}</>`}
-    ${data?.invitations.length > 0 && html`<h3>Waiting</h3><ul class="account-list">${data.invitations.map((one) => html`<li class="account-row" key=${one.id}>
-      <span>${one.email} <span class="hint">${one.role}, until ${dateOf(one.expires_at)}</span></span>
-      <${Button} onClick=${() => withdraw(one)} aria-label=${`Take back the invitation of ${one.email}`}>Take back</></li>`)}</ul>`}</section>`;
+    ${data?.invitations.length > 0 && html`<h3>Waiting</h3><ul class="account-list">${data.invitations.map(({ id, email, role, expires_at: end }) => html`<li class="account-row" key=${id}>
+      <span>${email || "By a link"} <span class="hint">${role}, until ${dateOf(end)}</span></span>
+      <${Button} onClick=${() => withdraw(id)} aria-label=${`Take back the invitation ${email ? `of ${email}` : "by a link"}`}>Take back</></li>`)}</ul>`}</section>`;
 }
