@@ -3,7 +3,7 @@
 //   dateOf("2026-01-31T12:00Z")        "31 Jan 2026"; a second value: options of toLocaleDateString
 //   momentOf("…")                      with the time
 //   LANGUAGES; chosen(); choose("de")
-const KEPT = "helix.dates"; // read here, not by store.js, which the page of accounts does without
+const KEPT = "helix.dates"; // not by store.js, which not every page has
 
 export const LANGUAGES = ["en-GB", "en-US", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "sv", "zh"];
 

@@ -140,6 +140,33 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         page.wait_for_url("**/web/sign-in.html")
 
 
+def test_a_session_that_ends_takes_no_question_with_it_and_signing_out_takes_all(
+    context: BrowserContext, guarded: str, module_database_url: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        for name in ("kim", "lea"):
+            person = add_person(connection, f"{name}@example.com", name, hashed("correct horse"))
+            set_role(connection, "default", person, "owner")
+    with watched(context, guarded, "web/sign-in.html") as page:
+        sign_in(page, "kim")
+        page.fill("#question", "When is the harbour dredged?")
+        context.clear_cookies()
+        page.press("#question", "Enter")
+        sign_in(page, "kim")  # back where it was asked, of which the server never heard
+        expect(page.locator("#question")).to_have_value("When is the harbour dredged?")
+        expect(page.locator("#question")).to_be_visible()
+        other = context.new_page()
+        other.goto(f"{guarded}/#/ask")
+        other.fill("#question", "a secret of Kim's")
+        choose(page, "Your account")
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url("**/web/sign-in.html")
+        other.goto("about:blank")
+        sign_in(page, "lea")
+        expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+        expect(page.locator("#question")).to_have_value("")
+
+
 def test_the_list_of_people_leaves_the_conversations_as_they_are(
     context: BrowserContext, guarded: str, module_database_url: str
 ) -> None:

@@ -1,4 +1,5 @@
 // One's account: the browsers that one is signed in with, passkeys, personal access tokens, the password.
+import { forgetAll } from "../conversations/kept.js";
 import { LANGUAGES, choose, chosen, dateOf } from "../dates.js";
 import { add, supported, told } from "./passkeys.js";
 import { request } from "./requests.js";
@@ -6,10 +7,10 @@ import { request } from "./requests.js";
 const SIGN_IN = "/web/sign-in.html";
 const WORDS = { ask: "ask questions", read: "read documents", write: "change documents", admin: "look at the server" };
 const part = (id) => document.getElementById(id);
-const day = dateOf;
 
 part("out").addEventListener("click", () => attempt(async () => {
   const { next } = await request("DELETE", "/v1/session");
+  forgetAll();
   location.replace(next ?? SIGN_IN);
 }));
 
@@ -77,7 +78,7 @@ function browserOf(client) {
 async function listSessions() {
   const { sessions } = await request("GET", "/v1/account/sessions");
   part("sessions").replaceChildren(...sessions.map((one) => row(
-    `${browserOf(one.client)} · ${one.address} · ${day(one.used_at)}`,
+    `${browserOf(one.client)} · ${one.address} · ${dateOf(one.used_at)}`,
     one.current ? null : "Sign out there", () => `/v1/account/sessions/${one.id}`, listSessions, one.current && "This browser",
   )));
 }
@@ -88,9 +89,9 @@ async function listPasskeys() {
   part("add").hidden = !adds;
   part("passkeys-part").hidden = !adds && !passkeys.length;
   part("passkeys").replaceChildren(...passkeys.map((one) => {
-    const used = one.used_at ? `last used ${day(one.used_at)}` : "not used yet";
+    const used = one.used_at ? `last used ${dateOf(one.used_at)}` : "not used yet";
     const place = `/v1/account/passkeys/${one.id}`;
-    const item = row(`Added ${day(one.created_at)}, ${used}`, `Remove ${one.name}`, () => place, listPasskeys);
+    const item = row(`Added ${dateOf(one.created_at)}, ${used}`, `Remove ${one.name}`, () => place, listPasskeys);
     item.prepend(nameOf(one, place));
     return item;
   }));

@@ -58,10 +58,12 @@ function limited(value) {
   return typeof value === "object" ? Object.fromEntries(Object.entries(value).slice(-MOST_DRAFTS)) : value;
 }
 
-function forgetAll() {
-  for (const name of Object.keys(EMPTY)) {
+// Of who signs out. The other tabs would keep their drafts once more.
+export function forgetAll() {
+  for (const [name, value] of Object.entries(EMPTY)) {
     remember(`${name}.${who}`, null, "localStorage");
     remember(`${name}.${who}`, null, "sessionStorage");
+    tell({ name, value });
   }
 }
 

@@ -16,7 +16,7 @@
 import { api, isAway } from "../api.js";
 import { address, go } from "../router.js";
 import { createStore, onOtherAsker, openNow, session } from "../store.js";
-import { moveDraft } from "./drafts.js";
+import { draftOf, moveDraft } from "./drafts.js";
 import { keep, kept, onTabs, tellTabs } from "./kept.js";
 import { isRunning, isSameScope, keyBelow, lacksWords, scopeOfStored, storedScope, turnOf } from "./turn.js";
 
@@ -101,7 +101,6 @@ export async function store() {
 let reading = 0;
 let changes = 0;
 
-// This tab has changed something: a response still under way may be outdated.
 export const changedHere = () => { changes += 1; };
 
 export async function refresh() {
@@ -130,7 +129,7 @@ function fail(id, error) {
 function lose(id) {
   leave();
   const unsent = kept("unsent")[id];
-  if (unsent) return begin(id, unsent.scope); // the server was away when it began
+  if (unsent || draftOf(id)) return begin(id, unsent?.scope ?? ALL); // its first question never came there
   thread.set({ ...NOTHING, id, state: "gone" });
   openNow.set({ id: null });
   keep("last", "");
