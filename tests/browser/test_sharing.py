@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import psycopg
@@ -79,7 +80,9 @@ def test_one_shares_and_the_other_reads_until_they_may_not(
         dialog.get_by_role("link", name="Open: see what is shared").click()
         expect(ada.get_by_text("Shared by you")).to_be_visible()
 
+        bob.evaluate("localStorage.setItem('helix.dates', 'de')")
         choose(bob, "Shared with me")
+        expect(bob.locator(".account-row")).to_contain_text(re.compile(r"\d+\.\d+\.20\d\d"))
         bob.get_by_role("link", name=QUESTION).click()
         article = bob.get_by_role("article")
         expect(article).to_contain_text("41 trams")

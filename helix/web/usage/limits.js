@@ -3,6 +3,7 @@
 //   <${Own} limits=${own} />    <${Limits} told=${GET /v1/usage/limits} onSaved=${f} />
 import { call } from "../api.js";
 import { Notice, toast } from "../components.js";
+import { momentOf } from "../dates.js";
 import { html, useState } from "../html.js";
 import { counted, dollars, nameOf } from "./words.js";
 
@@ -19,7 +20,7 @@ export function Own({ limits }) {
     const [n, of] = measure === "cost_usd" ? [dollars(used), dollars(most)] : [counted(used), `${counted(most)} ${measure}`];
     const name = `${n} of ${of} ${period === "day" ? "today" : "this month"}${one.of === "key" ? " by this key" : ""}`;
     return html`<li key=${name}><span>${name}</span><progress max=${most || 1} value=${most ? Math.min(used, most) : 1} aria-label=${name}></progress>
-      <span class="hint">${used >= most ? "Used up until" : "Counted anew from"} ${new Date(end).toLocaleString()}</span></li>`;
+      <span class="hint">${used >= most ? "Used up until" : "Counted anew from"} ${momentOf(end)}</span></li>`;
   })}</ul></section>`;
 }
 

@@ -2,6 +2,7 @@
 //
 //   <${Comments} share=${id} message=${id} list=${comments} onChanged=${async () => …} />
 import { Button, announce, toast } from "../../components.js";
+import { momentOf } from "../../dates.js";
 import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { request } from "../requests.js";
 
@@ -40,7 +41,7 @@ export function Comments({ share, message, list, onChanged }) {
   return html`<section class="comments" aria-label="Comments">
     <h3 ref=${heading} tabindex="-1" class=${list.length ? "" : "unseen"}>${list.length ? `Comments (${list.length})` : "Comments"}</h3>
     <ul>${list.map((one) => html`<li key=${one.id}>
-      <p class="hint"><strong>${one.author}</strong> · ${new Date(one.created_at).toLocaleString()}${one.edited_at ? " · edited" : ""}</p>
+      <p class="hint"><strong>${one.author}</strong> · ${momentOf(one.created_at)}${one.edited_at ? " · edited" : ""}</p>
       ${editing === one.id ? html`<${Box} label="Change your comment" text=${one.text} send="Save" onSend=${(text) => edit(one.id, text)} onLeave=${() => setEditing(null)} />`
         : html`<p class="comment-text">${one.text}</p>
           <p>${one.mine && html`<button type="button" class="text-button" onClick=${() => setEditing(one.id)}>Edit<span class="unseen"> your comment</span></button>`}

@@ -1,5 +1,6 @@
 // An answer by a public link, for anybody. The secret stands behind the # of the address, which
-// reaches no server; it is sent in the body of a request.
+// reaches no server.
+import { dateOf } from "../../dates.js";
 import { Prose } from "../../markdown.js";
 import { request } from "../requests.js";
 
@@ -27,7 +28,7 @@ async function show() {
 }
 
 function closing({ answer, closed_sources: closed, created_at: at, imported }) {
-  const day = `Answered on ${new Date(at).toLocaleDateString()}.`;
+  const day = `Answered on ${dateOf(at)}.`;
   if (!answer) return "The answer’s words are not here any more.";
   if (imported) return "Imported: not proven by Helix.";
   return closed ? `${day} It rests on ${closed} ${closed === 1 ? "source" : "sources"}, which you may not open here.` : day;

@@ -8,6 +8,7 @@ import { Sources } from "../../ask/sources.js";
 import { Icon, Notice, Spinner } from "../../components.js";
 import { Imported } from "../../conversations/marks.js";
 import { blank, outcome } from "../../conversations/turn.js";
+import { dateOf } from "../../dates.js";
 import { html, useEffect, useState } from "../../html.js";
 import { address } from "../../router.js";
 import { useTitle } from "../../shell/title.js";
@@ -52,7 +53,7 @@ function List() {
 function Rows({ rows }) {
   return html`<ul class="account-list">${rows.map((one) => html`<li key=${one.id} class="account-row">
     <a href=${address("shared", [one.id])}>${one.title || "Untitled"}</a>
-    <span class="hint">${[one.author_name, one.message_id === null ? "conversation" : "answer", new Date(one.created_at).toLocaleDateString(), counted(one.comments, "comment")].filter(Boolean).join(" · ")}</span></li>`)}</ul>`;
+    <span class="hint">${[one.author_name, one.message_id === null ? "conversation" : "answer", dateOf(one.created_at), counted(one.comments, "comment")].filter(Boolean).join(" · ")}</span></li>`)}</ul>`;
 }
 
 const counted = (n, what) => (n ? `${n} ${what}${n === 1 ? "" : "s"}` : "");
