@@ -393,3 +393,10 @@ def test_nothing_serious_is_found_by_axe(page: Page) -> None:
     page.locator(".scope-open").click()
     expect(page.locator(".pick").first).to_be_visible()
     assert serious(page) == []
+
+
+def test_a_question_that_is_too_long_stays_whole_in_the_box(page: Page) -> None:
+    ask(page, "word " * 1_000)
+    expect(page.locator(".toast")).to_contain_text("4000 characters at most, not 4999")
+    expect(page.locator("#question")).to_have_value("word " * 1_000)
+    expect(page.locator(".turn")).to_have_count(0)

@@ -4,7 +4,7 @@
 //
 //   <${Composer} conversation=${id} scope=${scope} running=${b} onAsk=${(question, images) => …}
 //      onStop=${f} />      images: those of the conversation that it is about, [{ id, name }]
-import { Icon } from "../components.js";
+import { Icon, toast } from "../components.js";
 import { askedBefore } from "../conversations/asking.js";
 import { attach } from "../conversations/attached.js";
 import { AttachButton, Attachments } from "../conversations/attachments.js";
@@ -50,6 +50,7 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const send = () => {
     const question = text.trim();
     if (!question || sending.current) return;
+    if (question.length > LONGEST) return toast(`A question has ${LONGEST} characters at most, not ${question.length}.`);
     if (images.length) return sendImages();
     type("");
     return onAsk(question, []);
@@ -102,7 +103,7 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
       <p class="hint">The question is about ${images.length > 1 ? "these images" : "this image"}. No document is searched.</p>`}
     <${Attachments} conversation=${conversation} />
     <label class="unseen" for="question">Your question</label>
-    <textarea id="question" ref=${box} rows="1" value=${text} maxlength=${LONGEST} placeholder=${images.length > 1 ? "Ask about these images…" : images.length ? "Ask about this image…" : "Ask your documents…"}
+    <textarea id="question" ref=${box} rows="1" value=${text} placeholder=${images.length > 1 ? "Ask about these images…" : images.length ? "Ask about this image…" : "Ask your documents…"}
       aria-describedby="keys" onInput=${(event) => type(event.target.value)} onKeyDown=${onKeyDown}
       onPaste=${onPaste}></textarea>
     <div class="composer-tools"><${AttachButton} onPick=${put} />${sees && html`<${PicturePicker} onPick=${put} />`}<${Microphone} onText=${(said) => { type(`${text} ${said}`.trim()); box.current.focus(); }} /><${Mode} />
