@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterator
 
 import httpx
+import psycopg
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import ask, fits, screenshots, serious, watched
 from tests.browser.library_page import SLOW, add, file, row
+from tests.support.live_server import make_ready
 from tests.support.service_process import eventually
 from tests.support.web_site import Website, links
 from tests.support.web_site import page as web_page
@@ -138,6 +140,18 @@ def test_many_are_chosen_labelled_and_renamed_at_once(page: Page, desk: str) -> 
     expect(many).to_have_count(0)
 
 
+def test_a_chosen_document_that_is_deleted_alone_is_chosen_no_more(page: Page) -> None:
+    add(page, file("weir.txt", b"The weir is opened in May."))
+    expect(row(page, "Weir").locator("a").first).to_be_visible(timeout=SLOW)
+    page.get_by_label("Select Weir").check()
+    page.get_by_label("Select Mill").check()
+    page.get_by_role("button", name="Delete Weir").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    many = page.get_by_role("region", name="Selected documents")
+    expect(many).to_contain_text("1 selected")
+    page.get_by_role("button", name="Clear selection").click()
+
+
 def test_what_could_not_be_done_is_told_one_by_one(page: Page, desk: str) -> None:
     page.goto(f"{desk}/#/library?sort=title")
     gone = page.locator(".document").nth(0)
@@ -220,3 +234,35 @@ def test_all_are_deleted_with_their_count_and_the_samples_come(
     assert serious(page) == []
     assert fits(page)
     page.screenshot(path=screenshots() / "library-phone.png")
+
+
+def test_a_long_list_keeps_its_place_and_is_asked(
+    context: BrowserContext, desk: str, module_database_url: str
+) -> None:
+    made = (
+        "WITH made AS (INSERT INTO documents (tenant_id, title, source_uri, content_hash, size)"
+        " SELECT 'default', 'Row ' || n, n || '.md', '', 40 FROM generate_series(100, 399) n"
+        " RETURNING id) SELECT id FROM made"
+    )
+    with psycopg.connect(module_database_url, autocommit=True) as connection:
+        connection.execute("SELECT set_config('helix.tenant', 'default', false)")
+        ids = [number for (number,) in connection.execute(made)]
+        for number in ids:
+            make_ready(connection, number, "The weir is open.", [(0, 17)])
+    with watched(context, desk, "#/library?sort=title&q=Row") as page:
+        rows = page.locator(".document")
+        expect(rows).to_have_count(50)
+        while rows.count() < len(ids):
+            page.mouse.wheel(0, 20_000)
+            page.wait_for_timeout(50)
+        place = page.evaluate("scrollY")
+        with page.expect_response("**/v1/documents?*"):
+            httpx.patch(f"{desk}/v1/documents/{ids[0]}", json={"tags": ["changed"]})
+        expect(rows.first.locator(".label")).to_have_text(["changed"])
+        expect(rows).to_have_count(len(ids))
+        assert page.evaluate("scrollY") > place - 500  # a list that had been shorter is further up
+        page.goto(f"{desk}/#/ask?docs={','.join(map(str, ids))}")
+        expect(page.get_by_text("and 294 more")).to_be_visible()
+        with page.expect_response("**/v1/suggestions?*") as told:
+            page.reload()
+        assert told.value.ok

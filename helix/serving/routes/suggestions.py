@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1", tags=["answers"], route_class=ApiRoute)
 async def suggestions(
     caller: CurrentCaller,
     document_id: Annotated[
-        list[int] | None, Query(max_length=200, description="Only what these documents suggest")
+        list[int] | None, Query(max_length=1000, description="Only what these documents suggest")
     ] = None,
     tag: Annotated[
         list[str] | None, Query(max_length=50, description="Only of documents with all of these")

@@ -1,5 +1,4 @@
-// The list of documents: narrowed and in an order, each to be looked at, asked, labelled, deleted,
-// alone or many at once.
+// The list of documents: narrowed and in an order, each with its tools, and many at once.
 import { Button, Dialog, Notice, Spinner, toast } from "../components.js";
 import { html, useCallback, useEffect, useRef, useState } from "../html.js";
 import { useChosen } from "./chosen.js";
@@ -42,7 +41,7 @@ export function Documents({ route, changed, counts, edits }) {
     <ul class="documents">${documents.map(rowOf)}</ul>
     ${loading && html`<p><${Spinner} label="Loading the list" /></p>`}
     ${next && !loading && !error && html`<${Edge} onSeen=${more} />`}
-    <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${(id) => { drop(id); changedHere(); }} />
+    <${Deleting} one=${deleting} onClose=${() => setDeleting(null)} onGone=${(id) => { drop(id); choose(id, false); changedHere(); }} />
     <${Details} one=${editing} keys=${counts?.metadata} onClose=${() => setEditing(null)} onChange=${(reply) => change({ ...editing, ...reply })} />
   </section>`;
 }

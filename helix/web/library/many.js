@@ -41,7 +41,7 @@ export function Many({ shown, total, picked, doing, setDoing, counts, edits }) {
     <${Dialog} title=${`Label ${documents(ids.length)}`} open=${doing === "label"} onClose=${close}><${Labelling} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Metadata of ${documents(ids.length)}`} open=${doing === "describe"} onClose=${close}><${Describing} ids=${ids} known=${known} counts=${counts} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Spaces of ${documents(ids.length)}`} open=${doing === "place"} onClose=${close}><${DocumentSpaces} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
-    <${Dialog} wide title=${`Rename ${documents(known.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
+    <${Dialog} wide title=${`Rename ${documents(ids.length)}`} open=${doing === "rename"} onClose=${close}><${Renaming} ids=${ids} known=${known} picked=${picked} onDone=${close} /></${Dialog}>
     <${Dialog} title=${`Read ${documents(ids.length)} again?`} open=${doing === "reread"} onClose=${close}>
       <${Sure} ids=${ids} known=${known} picked=${picked} onDone=${close} body=${{ action: "reread" }} label="Read again">
         <p>Uploads are read from the stored files; web pages are fetched again. Until then the documents stay as they are.</p></${Sure}></${Dialog}>

@@ -6,6 +6,7 @@ import { library } from "./library-api.js";
 
 const PAGE = 50;
 const MOST = 200; // of one request
+const KEPT = 1000; // of those that are shown, where something changed
 const EMPTY = { documents: [], total: null, next: null, loading: true, error: "" };
 
 export function usePages(wanted, changed) {
@@ -14,13 +15,14 @@ export function usePages(wanted, changed) {
   const turn = useRef(0);
   const now = useRef(state);
   now.current = state;
-  const load = async (after, limit) => {
+  const load = async (before, after, count) => {
     const mine = (turn.current += 1);
     try {
-      const page = await library.list({ ...wanted, limit, after });
+      const { total, next, ...page } = await library.list({ ...wanted, limit: Math.min(count, MOST), after });
       if (mine !== turn.current) return;
-      const documents = after ? [...now.current.documents, ...page.documents] : page.documents;
-      setState({ documents: kept(now.current.documents, documents), total: page.total, next: page.next, loading: false, error: "" });
+      const documents = [...before, ...page.documents];
+      if (next && count > MOST) load(documents, next, count - MOST);
+      else setState({ documents: kept(now.current.documents, documents), total, next, loading: false, error: "" });
     } catch (error) {
       if (mine === turn.current) setState({ ...now.current, loading: false, error: error.message });
     }
@@ -28,12 +30,12 @@ export function usePages(wanted, changed) {
   useEffect(() => {
     setState({ ...now.current, loading: now.current.total === null, error: "" });
     // where something changed, as many as are shown, so that nobody is thrown back to the top
-    load(undefined, Math.min(Math.max(PAGE, now.current.documents.length), MOST));
+    load([], undefined, Math.min(Math.max(PAGE, now.current.documents.length), KEPT));
   }, [JSON.stringify(wanted), changed, asked]);
   const more = useCallback(() => {
     if (now.current.loading || !now.current.next) return;
     setState({ ...now.current, loading: true });
-    load(now.current.next, PAGE);
+    load(now.current.documents, now.current.next, PAGE);
   }, [JSON.stringify(wanted)]);
   const drop = (id) => setState({
     ...now.current, documents: now.current.documents.filter((one) => one.id !== id),
