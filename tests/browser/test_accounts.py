@@ -184,3 +184,20 @@ def test_the_list_of_people_leaves_the_conversations_as_they_are(
         page.get_by_role("link", name="Ask", exact=True).click()
         page.locator("#question").hover()
         expect(page.locator(".row-tools")).to_be_hidden()  # else they leave no room for its name
+
+
+@pytest.mark.parametrize("role", ["reader", "editor"])
+def test_who_may_change_the_library_alone_is_offered_to_add_to_it(
+    context: BrowserContext, guarded: str, module_database_url: str, role: str
+) -> None:
+    with psycopg.connect(module_database_url) as connection:
+        person = add_person(connection, f"{role}@example.com", role, hashed("correct horse"))
+        set_role(connection, "default", person, role)
+    attached = {"documents": [{"id": 1, "title": "Oil", "status": "ready", "error": ""}]}
+    context.route("**/attachments", lambda route: route.fulfill(json=attached))
+    with watched(context, guarded, "web/sign-in.html") as page:
+        sign_in(page, role)
+        ask(page, "When is the harbour dredged?")
+        expect(page.get_by_label("Remove Oil from the conversation")).to_be_visible()
+        offered = page.get_by_label("Add Oil to the library")
+        expect(offered).to_have_count(int(role == "editor"))

@@ -1,9 +1,7 @@
 // The documents attached to the conversation, above the question box, and the button that adds some.
-//
-//   <${Attachments} conversation=${id} />
-//   <${AttachButton} onPick=${(files) => …} />
 import { FileButton, Icon, IconButton, toast } from "../components.js";
 import { html } from "../html.js";
+import { mayEdit, useSpaces } from "../shell/spaces.js";
 import { detach, refuse, toLibrary, useAttached } from "./attached.js";
 
 export function Attachments({ conversation }) {
@@ -19,11 +17,12 @@ export function Attachments({ conversation }) {
 const STATES = { queued: "waiting", failed: "could not be read" };
 
 function Attached({ one: { id, title, status, error } }) {
+  const edits = mayEdit(useSpaces());
   const act = (work) => () => work(id).catch((problem) => toast(problem.message));
   const state = status === "ready" ? "" : STATES[status] ?? "processing";
   return html`<li class="attached"><${Icon} name="document" /><span class="attached-name" title=${error || title}>${title}</span>
     ${state && html`<span class="hint" role="status">${state}</span>`}
-    ${status === "ready" && html`<${IconButton} icon="add" label=${`Add ${title} to the library`} onClick=${act(toLibrary)} />`}
+    ${status === "ready" && edits && html`<${IconButton} icon="add" label=${`Add ${title} to the library`} onClick=${act(toLibrary)} />`}
     <${IconButton} icon="close" label=${`Remove ${title} from the conversation`} onClick=${act(detach)} /></li>`;
 }
 
