@@ -131,6 +131,7 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         assert serious(page) == []
         page.get_by_role("button", name="Revoke laptop").click()
         expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(0)
+        expect(page.get_by_text("Shown this once")).to_be_hidden()  # it opens nothing any more
         page.get_by_role("banner").get_by_role("link", name="Library").click()
         expect(page).to_have_title("Library · Helix")
         choose(page, "Settings")

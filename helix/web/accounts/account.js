@@ -139,7 +139,7 @@ function onSubmit(id, work) {
 }
 
 async function attempt(work) {
-  part("problem").hidden = true;
+  part("problem").hidden = part("made").hidden = true;
   try {
     await work();
   } catch (error) {
