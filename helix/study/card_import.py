@@ -23,12 +23,13 @@ _LOOKED_AT = 5  # passages that may bear a card out
 
 
 def cards_in(name: str, data: bytes) -> list[Card]:
-    """The cards of a ``.csv`` or ``.apkg`` file, by its content; each front once.
+    """The cards of a ``.csv`` or ``.apkg`` file, by its content and name; each front once.
 
     Raises:
         BadRequest: it is neither, or has no card, or too many.
     """
-    pairs = notes_of(data) if data[:2] == b"PK" else cards_of_csv(data)
+    is_anki = data[:2] == b"PK" or name.lower().endswith(".apkg")
+    pairs = notes_of(data) if is_anki else cards_of_csv(data)
     fronts = {front[:_LONGEST]: back[:_LONGEST] for front, back in pairs}
     if not fronts:
         raise BadRequest(f"{name or 'the file'} has no card: a front and a back each")

@@ -193,6 +193,8 @@ def test_a_deck_goes_to_anki_and_comes_back_with_its_spans(
     for data in (b"PK\x03\x04broken", b"front only\r\n", b"\xff\xfe\x00"):
         refused = client.post("/v1/study/import", files={"file": ("x", data)})
         assert refused.status_code == 400, data
+    cut = client.post("/v1/study/import", files={"file": ("deck.apkg", b"cut off")})
+    assert cut.json()["error"] == "this is no .apkg file"
     newer = io.BytesIO(packages[0])
     with zipfile.ZipFile(newer, "a") as package:
         package.writestr("collection.anki21b", b"\x28\xb5\x2f\xfd")
