@@ -46,7 +46,8 @@ class Piece(NamedTuple):
 def read(data: bytes, progress: Progress) -> ReadText:
     """Sections labelled "slide 3" with the slide's number as page, hidden slides included.
 
-    Text in pictures is not read: a slide with nothing else is named in the warnings.
+    Text in pictures is not read: a slide with nothing else is named in the warnings. The first
+    slide's title is the document's: that of its properties is often what a template came with.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without text.
@@ -54,13 +55,12 @@ def read(data: bytes, progress: Progress) -> ReadText:
     draft = Draft()
     with guarded(data, "PowerPoint presentation"):
         slides = Package.open(io.BytesIO(data)).main_document_part.presentation.slides
-        first_title = ""
+        titles: list[str] = []
         for number, slide in enumerate(slides, 1):
-            title = _title(slide)
-            first_title = first_title or title
+            titles.append(title := _title(slide))
             _add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
-        return draft.finish(core_title(data) or first_title)
+        return draft.finish(next(filter(None, (*titles[:1], core_title(data), *titles)), None))
 
 
 def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> None:

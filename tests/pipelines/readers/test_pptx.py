@@ -46,6 +46,20 @@ def test_a_presentation_is_read_a_slide_at_a_time() -> None:
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+def test_the_first_slide_says_the_title_before_the_properties_do() -> None:
+    deck = Presentation()
+    deck.core_properties.title = "blue-squares"
+    for title in ("", "Agenda"):
+        deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text_frame.text = title
+    titles: list[str | None] = []
+    for first in ("", "Move"):
+        deck.slides[0].shapes.title.text_frame.text = first
+        out = io.BytesIO()
+        deck.save(out)
+        titles.append(read("pptx", out.getvalue()).title)
+    assert titles == ["blue-squares", "Move"]
+
+
 def test_bullets_and_numbers_are_those_that_a_slide_shows() -> None:
     deck = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[1])
