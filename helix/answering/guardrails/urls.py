@@ -92,8 +92,8 @@ class BareUrl:
             return self._closed(host - len(self._prefix), last=last)
         url = trimmed(self._prefix + self._text[: self.plain_end])
         if not any(targets.allows(one, image=False) for one in (url, url.removeprefix("http://"))):
-            # `https://<server>/`, which a source has: no host, so it leads nowhere
-            is_blank = bool(self._scheme) and self._text.startswith("//<")
+            # `https://<server>/` or `{server}`, which a source has: no host, so it leads nowhere
+            is_blank = bool(self._scheme) and self._text.startswith(("//<", "//{"))
             return self._quoted(targets, last=last) if is_blank else False
         end = len(url) - len(self._prefix)
         closed = self._closed(end, last=last)
