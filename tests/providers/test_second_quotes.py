@@ -36,6 +36,13 @@ def test_an_entry_of_a_table_of_contents_is_no_answer() -> None:
     assert {one.source for quotes in found for one in quotes} == {1}
 
 
+def test_a_version_is_found_by_its_number() -> None:
+    told = "While npm v6 had uninstall scripts, npm v7 does not."
+    for version in ("7", "v7"):
+        assert told in ask(f"Why does npm {version} have no uninstall scripts?", told)
+    assert told not in ask("Why does npm 8 have no uninstall scripts?", told)
+
+
 @pytest.mark.parametrize(
     ("answers", "together"),
     [

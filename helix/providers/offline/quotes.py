@@ -38,6 +38,7 @@ _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
+_VERSION = re.compile(r"v\d[\d.]*")
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -159,10 +160,10 @@ class _Reading:
             return False
         source = self._sources[quotes[0].source]
         quoted = " ".join(map(self._text, quotes))
-        near = {word.form for word in words_of(f"{source.place.text}\n{quoted}")}
+        near = set(_forms(f"{source.place.text}\n{quoted}"))
         if not exact.identifiers <= near or not is_met(self._needed, near):
             return False
-        return exact.numbers <= near | {word.form for word in words_of(source.text)}
+        return exact.numbers <= near.union(_forms(source.text))
 
     def quotes(self, place: int) -> list[Quote]:
         """The unit at ``place`` and what belongs to it; none where it only names something.
@@ -207,8 +208,13 @@ class _Exact:
     is_negated: bool
 
 
+def _forms(text: str) -> list[str]:
+    """The words of a text as they are compared: a version's number without its ``v``."""
+    return [word.form[bool(_VERSION.fullmatch(word.form)) :] for word in words_of(text)]
+
+
 def _exact(question: str) -> _Exact:
-    forms = [word.form for word in words_of(question)]
+    forms = _forms(question)
     with_digit = frozenset(form for form in forms if any(map(str.isdigit, form)))
     plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
     identifiers = (with_digit - plain) | {form for form in forms if "_" in form}
