@@ -26,6 +26,17 @@ def test_what_was_quoted_is_not_quoted_again_from_a_copy() -> None:
     assert marker_numbers(ask("How long is the probation?", *copies)) == [1]
 
 
+def test_a_list_that_a_chunk_cuts_is_quoted_from_the_one_that_has_it_whole() -> None:
+    lead = "The probation of employees ends with these steps:\n\n- a talk"
+    whole = f"{lead}\n- a letter\n- a party"
+    question = "Which steps end the probation of employees?"
+    assert ask(question, f"It lasts six months.\n\n{lead}", whole).endswith("- a party [2]")
+    place = SourcePlace("Handbook")
+    sources = (sources_over(lead)[0], OfferedSource(2, whole, place))
+    found = likeliest(question, sources, 0.99)
+    assert found[0][-1].source == 0  # of another document
+
+
 def test_an_entry_of_a_table_of_contents_is_no_answer() -> None:
     entry = "- How long a probation of employees is"
     found = likeliest("How long is the probation of employees?", sources_over(entry), 0.99)

@@ -135,13 +135,25 @@ class _Reading:
                 break
             if found and self._new[place] < 1:
                 continue
-            quotes = self.quotes(place)
+            quotes = max(map(self.quotes, self._copies(place)), key=len)
             is_told = self._holds(exact, place) and self._has_all(exact, quotes)
             if is_told and self._is_new(quotes, found):
                 found.append(quotes)
                 is_sure = self.probabilities[place] >= LIKELY
                 least = 1 if is_sure else _SECOND * float(self._preference[place])
         return found
+
+    def _copies(self, place: int) -> list[int]:
+        """The place of a unit, then those of its copies in chunks of its section that overlap."""
+        chosen = self._units[place]
+        where = self._sources[chosen.passage].place
+        others = (
+            at
+            for at, unit in enumerate(self._units)
+            if unit.text == chosen.text and unit.passage != chosen.passage
+            and self._sources[unit.passage].place == where
+        )  # fmt: skip
+        return [place, *others]
 
     def _is_new(self, quotes: Sequence[Quote], found: Sequence[Sequence[Quote]]) -> bool:
         """True where nothing of ``quotes`` is among those ``found``, nor a copy of them."""
