@@ -42,8 +42,14 @@ _ITEM = re.compile(
 )
 _HEADING = re.compile(r"#{1,6}\s|```|~~~|[-=_*~]{3,}+\s*+$", re.MULTILINE)
 _NUMERAL = re.compile(r"[A-Z]{0,2}\d.*|[IVXLC]+")
-_MARKER = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})")
+_MARKER = re.compile(r"#|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})")
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞЁА-Я]")
+
+_GAP = re.compile(r" {2}|\t")
+# Where a line begins, and its first gap: two columns that nothing else tells apart.
+_COLUMNS = re.compile(r"([ \t]*+)\S++(?: \S++)*+(?:([ \t]++)(?=\S))?")
+_WIDE = 4  # characters of a gap: those of a justified line are narrower
+_FARTHEST = 200  # characters of a line in which its second column begins
 
 # A row of a table: between bars, or cells with a bar between each two.
 _BARRED_ROW = re.compile(r"\|(?:\s|[^\n]{0,2000}\|[ \t\r]*+$)", re.MULTILINE)
@@ -138,7 +144,35 @@ def _line_ends(text: str, start: int, end: int, following: int) -> bool:
         return True
     if _ITEM.match(text, following) or _HEADING.match(text, start, end):
         return True
-    return _broken_early(text, start, end, following)
+    return _broken_early(text, start, end, following) or _aligned(text, end, following)
+
+
+def _aligned(text: str, end: int, following: int) -> bool:
+    """True if the line at ``following`` is a row of columns, below another one.
+
+    Its first gap is wide and ends where that of the line up to ``end`` does, or where that begins,
+    which then goes on in the column.
+    """
+    if not _GAP.search(text, following, following + _FARTHEST):
+        return False
+    _, column, width = _columns(text, following)
+    begin, above, above_width = _columns(text, end)
+    wide = max(width, above_width) >= _WIDE
+    return bool(width) and wide and column == (above if above_width else begin)
+
+
+def _columns(text: str, position: int) -> tuple[int, int, int]:
+    """The columns where the line up to or around ``position`` begins and where its second column
+    does, and how wide the gap between is, 0 where there is none."""
+    start = text.rfind("\n", max(0, position - _FARTHEST), position) + 1
+    match = _COLUMNS.match(text, start, start + _FARTHEST)
+    if match is None or (not start and position > _FARTHEST):
+        return 0, 0, 0
+    begin = len(match[1].expandtabs())
+    if not match[2]:
+        return begin, 0, 0
+    column = len(match[0].expandtabs())
+    return begin, column, column - len(text[start : match.start(2)].expandtabs())
 
 
 def _broken_early(text: str, start: int, end: int, following: int) -> bool:

@@ -9,7 +9,7 @@ from helix.settings import Settings
 READERS = "14"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
-SPLITTERS = "6"
+SPLITTERS = "7"
 """Raise it when the same text gives other chunks, or something else in front of them."""
 
 RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"

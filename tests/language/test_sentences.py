@@ -81,6 +81,12 @@ def test_one_sentence_stays_one(text: str) -> None:
         ("no capitals here. another one follows.", ["no capitals here.", "another one follows."]),
         ("1. First item\n2. Second item", ["1. First item", "2. Second item"]),
         ("Items:\n- gift cards\n- software", ["Items:", "- gift cards", "- software"]),
+        ("#. Tag it.\n#. Go on.", ["#. Tag it.", "#. Go on."]),
+        (
+            "  -a\t  all of them\n  -b      both of the\n          two of them\n  --al    all",
+            ["-a\t  all of them", "-b      both of the\n          two of them", "--al    all"],
+        ),
+        ("it  goes  on and  on\nas  some  men  set", ["it  goes  on and  on\nas  some  men  set"]),
         ("# Refunds\nWe pay back.", ["# Refunds", "We pay back."]),
         (
             "Refund policy\nRefunds are accepted within 30 days of the purchase.",
@@ -140,6 +146,8 @@ def test_nothing_comes_of_nothing() -> None:
         "\na | ",
         "a. | b: \n",
         "(`| ",
+        "a    b\n",
+        "a  ",
     ],
 )
 @pytest.mark.parametrize("size", [400_000, pytest.param(800_000, marks=pytest.mark.soak)])

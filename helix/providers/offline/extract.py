@@ -32,7 +32,7 @@ _MOST_PARTS = 3
 _JOINING = "|".join(sorted(word_lists("words")["joining"]))
 _PART = re.compile(rf",(?!\d)|\s(?:{_JOINING})\s(?=(?:\S+\s+){{2}}\S)", re.IGNORECASE)
 """A comma, or a word that joins, with three words behind it: fewer seldom ask anything."""
-_BULLET_MARK = re.compile(r"^[-*+•‣◦▪▶●○■□–—·>]\s+")
+_BULLET_MARK = re.compile(r"^(?:[-*+•‣◦▪▶●○■□–—·>]|#\.)\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
 _SEPARATOR = dict.fromkeys(Form, "\n") | {Form.TEXT: " "}
