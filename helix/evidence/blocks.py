@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_row
 
@@ -212,27 +212,46 @@ class Layout(Forms):
         return [at, *self._rest_of_paragraph(at, self._words(at))]
 
     def _listed(self, at: int, *, is_open: bool) -> list[int]:
-        """Items and code from ``at`` on; with ``is_open`` else the first unit of a paragraph."""
-        words, places = 0, list[int]()
-        while at < len(self._units) and len(places) < _MOST_UNITS:
-            form = self.forms[at]
+        """Items and code from ``at`` on; with ``is_open`` else the first unit of a paragraph.
+
+        Of a list that is too long its items' first sentences, so that as few as can be are missing.
+        """
+        places = self._whole_list(at, is_open=is_open)
+        if places[len(self._first(places)) :]:
+            openings = [one for one in places if self._opens_item(one, places[0])]
+            places = openings if openings[1:] else places
+        return self._first(places)
+
+    def _whole_list(self, at: int, *, is_open: bool) -> list[int]:
+        """All items and code from ``at`` on, with the further paragraphs of those items."""
+        places: list[int] = []
+        for place in range(at, len(self._units)):
+            form = self.forms[place]
             if form is Form.MARK:
-                at += 1
                 continue
-            goes_on = form in (Form.ITEM, Form.CODE, Form.ROW) or self._is_within_item(at, places)
-            if not (is_open or form is Form.CODE) or form is Form.HEADING:
+            goes_on = form in (Form.ITEM, Form.CODE, Form.ROW) or self._is_within_item(place, at)
+            is_first = is_open and not places
+            if form is Form.HEADING or not (is_open or form is Form.CODE):
                 break
-            if not goes_on and (places or not is_open):
-                break
-            words += self._words(at)
-            if words > 2 * MOST_WORDS and places:
-                break
-            places.append(at)
+            if goes_on or is_first:
+                places.append(place)
             if not goes_on:
                 break
-            at += 1
         return places
 
-    def _is_within_item(self, place: int, places: Sequence[int]) -> bool:
-        """True if a sentence goes on in the list item in front of it."""
-        return bool(places) and places[-1] == place - 1 and not self._starts_block(place)
+    def _first(self, places: Sequence[int]) -> list[int]:
+        """The first of ``places`` as far as a list is quoted, one at least."""
+        totals = accumulate(map(self._words, places))
+        fit = sum(words <= 2 * MOST_WORDS for words in totals)
+        return list(places[: min(max(fit, 1), _MOST_UNITS)])
+
+    def _opens_item(self, place: int, first: int) -> bool:
+        """True for an item that is as far out as the ``first``, and for what one announces."""
+        is_item = self.forms[place] is Form.ITEM
+        is_outer = self._indent(self._units[place]) <= self._indent(self._units[first])
+        return (is_item and is_outer) or self._is_open(place - 1)
+
+    def _is_within_item(self, place: int, first: int) -> bool:
+        """True if a sentence goes on in a list item from ``first`` on."""
+        item = self._item_of(place)
+        return item is not None and item >= first

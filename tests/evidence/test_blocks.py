@@ -124,6 +124,18 @@ def test_a_heading_far_likelier_than_what_stands_under_it_is_quoted_with_it(
     assert [units[at].text for at in places] == expected
 
 
+def test_a_list_that_is_too_long_is_quoted_by_its_items_first_sentences() -> None:
+    more = " ".join(["word"] * 20)
+    items = [f"{n}. Item {n}. It has {more}.\n\n   - part\n\n   More of {n}.\n" for n in (1, 2, 3)]
+    said = ["There are three:", "1. Item 1.", "2. Item 2.", "3. Item 3."]
+    assert quoted("There are three:\n\n" + "\n".join(items) * 2, "There")[:4] == said
+
+
+def test_further_paragraphs_of_an_item_belong_to_an_announced_list() -> None:
+    text = "Do this:\n\n1. Tag it.\n\n   It is signed.\n\n2. Upload it.\n\nThat is all."
+    assert quoted(text, "Do") == ["Do this:", "1. Tag it.", "It is signed.", "2. Upload it."]
+
+
 def test_a_paragraph_is_quoted_as_far_as_its_words_go() -> None:
     text = " ".join(f"Sentence {n} has nine words in it, all told." for n in range(20))
     said = quoted(text, "Sentence 3 ")
