@@ -8,6 +8,8 @@ import re
 from charset_normalizer import from_bytes
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers.outline import sections
+from pipelines.readers.underlines import headings_of
 
 _MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -32,7 +34,8 @@ _WITHIN_WORD = re.compile(r"[^\W\d_]\u2010[^\W\d_]")
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
     text = decode(data)
-    return ReadText(text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text))
+    text = text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text)
+    return ReadText(text, sections=sections(text, list(headings_of(text))))
 
 
 def _mended(cut: re.Match[str]) -> str:

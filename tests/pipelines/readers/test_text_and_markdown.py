@@ -102,6 +102,18 @@ def test_cyrillic_words_are_not_half_width_katakana() -> None:
         read("text", "пакета;47394;0.30\r\nинформация:;23563;0.70\r\nэтом;1;0.5".encode("koi8_r"))
 
 
+def test_underlined_lines_are_the_headings_of_plain_text() -> None:
+    text = (
+        "=======\r\n Guide\r\n=======\r\n\r\nHello.\n\nFirst\n-----\nOne.\n\nDeep\n~~~~\nTwo.\n\n"
+        "Second\n------\nA last line\n\nName   Day\n----------\nof no\n-----\n\ntoo long\n---\n"
+    )
+    done = read("text", text.encode())
+    assert done.text == text
+    paths = [("Guide",), ("Guide", "First"), ("Guide", "First", "Deep"), ("Guide", "Second")]
+    assert [section.heading_path for section in done.sections] == paths
+    assert done.text[done.sections[2].start :].startswith("Deep\n~~~~\nTwo.")
+
+
 @given(st.text().filter(lambda text: text.strip() and "\x00" not in text))
 def test_text_is_kept_to_the_character(text: str) -> None:
     for kind in KINDS:
