@@ -81,6 +81,13 @@ def test_a_span_may_be_of_two_sentences() -> None:
     assert n == 1 and quote.startswith("Refunds are accepted") and "original packaging" in quote
 
 
+@pytest.mark.parametrize("share", ["-7,6 %", "19,95 €", "12,5\u202f%", "6 ‰."])
+def test_a_quote_ends_behind_a_sign_that_stands_apart_from_its_number(share: str) -> None:
+    row = f"Umsatz 2023 (€): 987.654,30 | Umsatz 2024 (€): 912.300,50 | Wert: {share}"
+    text = f"Umsatz 2023 (€): 1,5 | Wert: 3 %\n{row}\nUmsatz 2023 (€): 7,5 | Wert: 2 %"
+    assert quotes(f"{row} [1]", source(1, text)) == [[(1, row)]]
+
+
 def test_a_span_counts_characters_of_the_document_and_names_chunk_and_page() -> None:
     text = f"Something before.\n\n{HANDBOOK}"
     chunk = hit(9, text, 19, page=4)

@@ -20,7 +20,7 @@ from helix.language.words import WORD, copy_words, copy_words_in_place, plain_as
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
 _OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§"
-_CLOSING = re.compile(r"[%°€$£¥]?[.!?…؟۔।॥。！？\"'”’»›)\]}）」』*_:;]*")
+_CLOSING = re.compile(r"(?:[ \u00a0\u202f]?[%‰°€$£¥])?[.!?…؟۔।॥。！？\"'”’»›)\]}）」』*_:;]*")
 _SENTENCE_END = ".!?…؟۔।॥。！？\n\r\v\f\x85\u2028\u2029"
 _MOST_PLACES = 4  # where a statement's words may stand in one chunk, as far as it is looked at
 _NOT_SPACE = re.compile(r"\S")
