@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import takewhile
 
 from lxml.etree import _Element  # type: ignore[import-untyped]
@@ -15,6 +15,9 @@ from pipelines.readers.table_heads import Row
 _MOST_COLUMNS = 1_000  # the standard's own limit of what a cell spans; here of a row's repetitions
 _MOST_SQUARES = 200_000  # a table; beyond, spans are not followed
 _MOST_BOLD = 2  # rows that are headers by that alone; more, and they are data
+_CLOSING = ")%‰"
+_SIGN = re.compile(r"[$€£¥(]+|[)%‰]+")
+_OF_NUMBER = re.compile(r"[$€£¥(+−–—-]*(?:[\d.]|\Z)")
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 
 
@@ -29,12 +32,12 @@ def rows_of(table: _Element) -> Iterator[Row]:
     row being a line, unless it is longer than a name."""
     elements = list(table.iter("tr"))
     headers = _headers(elements)
-    rows = _Squares()
+    squares = _Squares()
     captions = [text for one in table.iterchildren("caption") if (text := one_line_of(one))]
     for number, text in enumerate(captions, 1):
         yield Row(number, [text], is_header=bool(headers) and elements[0] in headers)
-    for number, element in enumerate(elements, len(captions) + 1):
-        row = rows.read(element, number)
+    rows = [squares.read(each, number) for number, each in enumerate(elements, len(captions) + 1)]
+    for element, row in zip(elements, _with_signs(rows), strict=True):
         yield row._replace(is_header=element in headers, is_unmarked=not headers)
 
 
@@ -45,7 +48,11 @@ def _headers(rows: Sequence[_Element]) -> set[_Element]:
         return marked
     wide = [row for row in rows if sum(bool(one_line_of(cell)) for cell in _cells(row)) > 1]
     bold = list(takewhile(_is_bold, wide[: _MOST_BOLD + 1]))
-    return set(bold) if len(bold) <= min(_MOST_BOLD, len(wide) - 1) else set()
+    if not bold or len(bold) > min(_MOST_BOLD, len(wide) - 1):
+        return set()
+    # a bold text above, which spans columns, is of the header too
+    above = takewhile(_is_bold, rows[: rows.index(bold[0])])
+    return {*above, *bold}
 
 
 def _has_header_cells(row: _Element) -> bool:
@@ -74,6 +81,34 @@ def _bold_in(element: _Element) -> Iterator[str]:
 
 def _cells(row: _Element) -> Iterator[_Element]:
     yield from (cell for cell in row if isinstance(cell.tag, str) and tag_of(cell) in ("td", "th"))
+
+
+def _with_signs(rows: Sequence[Row]) -> Iterator[Row]:
+    """Rows whose numbers have the signs that stand in columns of their own: `$ | (12 | )`."""
+    single = {
+        (column, cell)
+        for row in rows
+        for column, cell in enumerate(row.cells)
+        if cell and row.spans.get(column, 1) == 1
+    }
+    others = {column for column, cell in single if not _SIGN.fullmatch(cell)}
+    signs = {column for column, _ in single} - others
+    for row in rows:
+        yield row._replace(cells=_joined(row.cells, signs)) if signs else row
+
+
+def _joined(cells: Sequence[str], signs: Set[int]) -> list[str]:
+    """Cells with the signs in some columns put to the next number, or the one before."""
+    joined = list(cells)
+    for column in (one for one in sorted(signs) if one < len(cells) and cells[one]):
+        closes = cells[column][0] in _CLOSING
+        beside = reversed(range(column)) if closes else range(column + 1, len(cells))
+        number = next((one for one in beside if joined[one]), column)
+        if number not in signs and _OF_NUMBER.match(joined[number]):
+            texts = (joined[number], joined[column])
+            joined[number] = "".join(texts if closes else reversed(texts))
+            joined[column] = ""
+    return joined
 
 
 class _Squares:

@@ -130,6 +130,37 @@ def test_the_same_table_of_every_format(kind: str, data: bytes) -> None:
     )
 
 
+def test_signs_in_columns_of_their_own_are_read_with_their_numbers() -> None:
+    """Tables of the SEC's filings have them so, and a bold line above their years."""
+    top = "<tr><td></td><td colspan=6><b>Year ended June 30,</b></td></tr>"
+    years = "<tr><td></td><td colspan=3><b>2024</b></td><td colspan=3><b>2023</b></td></tr>"
+    rows = [
+        ["Revenue", "$", "8,120", "", "$", "7,655", ""],
+        ["Loss", "$", "(214", ")", "", "38", ""],
+        ["Taxes", "", "21.4", "%", "", "(1.5", ")%"],
+        ["Other", "$", "—", "", "", "3", ""],
+    ]
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    done = read(
+        "html", f"<main><p>In millions:</p><table>{top}{years}{body}</table></main>".encode()
+    )
+    columns = [f"Year ended June 30, › {year}" for year in (2024, 2023)]
+    values = {row: [named(done)[row, column] for column in columns] for row, *_ in rows}
+    assert values == {
+        "Revenue": ["$8,120", "$7,655"],
+        "Loss": ["$(214)", "38"],
+        "Taxes": ["21.4%", "(1.5)%"],
+        "Other": ["$—", "3"],
+    }
+
+
+def test_a_column_of_units_with_a_name_stays_one() -> None:
+    cells = (("Item", "Size", "Unit"), ("Share", "12", "%"), ("Price", "7", "€"))
+    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
+    text = read("html", f"<main><p>As follows:</p><table>{rows}</table></main>".encode()).text
+    assert "Item: Share | Size: 12 | Unit: %" in text
+
+
 def test_header_cells_without_spans_stand_over_equal_blocks() -> None:
     done = read(
         "csv",
