@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from helix.domain.tables import Table
 from pipelines.readers.grids import Entry, Grid, GridHead, GridRow, one_table
+from pipelines.readers.number_formats import is_date, is_percent, percent
 from pipelines.readers.office import local_name
 from pipelines.readers.tables import one_line
 
 _DAY_ZERO = datetime.datetime(1899, 12, 30)
-_QUOTED = re.compile(r'"[^"]*"|\[[^][]*\]|\\.')
 Names = tuple[str, ...]
 
 
@@ -69,14 +68,9 @@ def _text(point: Any) -> str:
     text, parent = one_line(point.findtext("{*}v") or ""), point.getparent()
     with suppress(ValueError, OverflowError):
         if local_name(parent) in ("numCache", "numLit"):
-            if _is_date(parent.findtext("{*}formatCode") or ""):
+            code = point.get("formatCode") or parent.findtext("{*}formatCode") or ""
+            if is_date(code):
                 day = _DAY_ZERO + datetime.timedelta(days=float(text))
                 return day.isoformat(" ").removesuffix(" 00:00:00")
-            return format(float(text), ".15g")
+            return percent(float(text)) if is_percent(code) else format(float(text), ".15g")
     return text
-
-
-def _is_date(code: str) -> bool:
-    """True for a number format of days: "m/d/yyyy", but neither "General" nor "Standard"."""
-    letters = set(filter(str.isalpha, _QUOTED.sub("", code).lower()))
-    return bool(letters & set("yd")) and letters <= set("ymdhsap")

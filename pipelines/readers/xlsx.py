@@ -13,19 +13,21 @@ from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load
 
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
+from pipelines.readers.number_formats import percent
 from pipelines.readers.office import core_title, guarded
-from pipelines.readers.table_heads import Row
+from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import add_table, one_line
-from pipelines.readers.xlsx_formulas import Formulas, formulas_without_value
+from pipelines.readers.xlsx_marks import Marks, marks_of
 
+_NO_MARKS = Marks({}, {})
 Value = float | str | datetime.time | datetime.date | datetime.timedelta
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Sections of 20 rows labelled "sheet Budget, rows 2-21", hidden sheets included.
 
-    Values are those saved with the file, without their number formats: 25% is 0.25. A formula that
-    was saved without its value stands for it.
+    Values are those saved with the file, of their number formats days and percent alone: 9.25%,
+    12345.678. A formula that was saved without its value stands for it.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without a value.
@@ -33,32 +35,29 @@ def read(data: bytes, progress: Progress) -> ReadText:
     draft = Draft()
     with guarded(data, "Excel workbook"):
         with load_workbook(io.BytesIO(data)) as book:
-            _read_sheets(book, formulas_without_value(data), draft, progress)
+            _read_sheets(book, marks_of(data), draft, progress)
         return draft.finish(core_title(data))
 
 
 def _read_sheets(
-    book: CalamineWorkbook, formulas: Mapping[str, Formulas], draft: Draft, progress: Progress
+    book: CalamineWorkbook, marks: Mapping[str, Marks], draft: Draft, progress: Progress
 ) -> None:
     sheets = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
     for done, about in enumerate(sheets, 1):
         name = one_line(about.name)
-        rows = _rows(book.get_sheet_by_name(about.name), formulas.get(about.name, {}))
+        rows = _rows(book.get_sheet_by_name(about.name), marks.get(about.name, _NO_MARKS))
         add_table(draft, rows, (name,), f"sheet {name}, ")
         progress(done, len(sheets))
 
 
-def _rows(sheet: CalamineSheet, formulas: Formulas) -> Iterator[Row]:
+def _rows(sheet: CalamineSheet, marks: Marks) -> Iterator[Row]:
     """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
     merged, (_, left) = _merged(sheet), sheet.start or (0, 0)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
     for index, values in enumerate(sheet.iter_rows()):
-        if not running and index not in formulas and values.count("") == len(values):
+        if not running and index not in marks.formulas and values.count("") == len(values):
             continue  # nobody asks for it, and a sheet of one cell may have a million above
-        cells = [_text(value) for value in values]
-        for column, formula in formulas.get(index, {}).items():
-            if left <= column < left + len(cells):
-                cells[column - left] = one_line(formula)
+        cells = _cells(values, index, left, marks)
         for column, (merge, value) in list(running.items()):
             if index > merge.last:
                 del running[column]
@@ -69,6 +68,18 @@ def _rows(sheet: CalamineSheet, formulas: Formulas) -> Iterator[Row]:
                 running[merge.column] = (merge, cells[merge.column])
         spans = {column: merge.width for column, (merge, _) in running.items() if merge.width > 1}
         yield Row(index + 1, cells, spans)
+
+
+def _cells(values: list[Value], index: int, left: int, marks: Marks) -> Cells:
+    """The texts of a row's cells, as the sheet's marks have them."""
+    cells = [_text(value) for value in values]
+    for column in marks.shares.get(index, ()):
+        if left <= column < left + len(cells):
+            cells[column - left] = _share(values[column - left])
+    for column, formula in marks.formulas.get(index, {}).items():
+        if left <= column < left + len(cells):
+            cells[column - left] = one_line(formula)
+    return cells
 
 
 class _Merge(NamedTuple):
@@ -111,6 +122,13 @@ def _number(value: float) -> str:
         return str(int(value))
     short = format(value, ".15g")
     return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
+
+
+def _share(value: Value) -> str:
+    """A number as percent; what is none as it is."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return percent(value)
+    return _text(value)
 
 
 def _duration(value: datetime.timedelta) -> str:

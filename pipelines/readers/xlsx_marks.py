@@ -1,4 +1,4 @@
-"""Formulas of XLSX that were saved without their value, by programs that count nothing."""
+"""XLSX beside its values: formulas saved without one, and the cells that are shown as percent."""
 
 from __future__ import annotations
 
@@ -6,18 +6,31 @@ import io
 import re
 import resource
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
+from pipelines.readers.number_formats import PERCENT_IDS, is_percent
 from pipelines.readers.office import local_name
 
-Formulas = dict[int, dict[int, str]]
-"""Row to column, both from 0, to the formula with its sign: ``=SUM(B2:B9)``."""
+
+class Marks(NamedTuple):
+    """The cells of a sheet that are told otherwise than by their value; rows, columns from 0.
+
+    ``formulas``: row to column to a formula with its sign, ``=SUM(B2:B9)``. ``shares``: row to the
+    columns that are shown as percent.
+    """
+
+    formulas: dict[int, dict[int, str]]
+    shares: dict[int, tuple[int, ...]]
+
+
 _BOOK, _PARTS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+_STYLES = "xl/styles.xml"
 _SAFE = {"resolve_entities": False, "no_network": True}
 _NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _CELL_BYTES = 32  # of calamine, for an empty one too
@@ -25,19 +38,18 @@ _MEMORY = 2**30  # bytes, where the process has no limit
 _MOST_EMPTY = 10  # cells for each that is there; a fuller sheet wants more memory
 
 
-def formulas_without_value(data: bytes) -> dict[str, Formulas]:
-    """Such formulas by the names of the sheets that have any; what cannot be read has none.
+def marks_of(data: bytes) -> dict[str, Marks]:
+    """Formulas without value and shares by the names of sheets; what cannot be read has none.
 
     Raises:
         UnreadableFile: a sheet is too large, and nearly empty.
     """
     with ZipFile(io.BytesIO(data)) as archive:
         try:
-            places = _places(archive)
-            found = {name: _in_sheet(archive, place) for name, place in places.items()}
+            places, is_share = _places(archive), _shares(archive)
+            return {name: _in_sheet(archive, place, is_share) for name, place in places.items()}
         except (KeyError, etree.XMLSyntaxError):  # the reader of values tells what is amiss
             return {}
-    return {name: formulas for name, formulas in found.items() if formulas}
 
 
 def _places(archive: ZipFile) -> dict[str, str]:
@@ -54,8 +66,22 @@ def _places(archive: ZipFile) -> dict[str, str]:
     }
 
 
-def _in_sheet(archive: ZipFile, place: str) -> Formulas:
-    found: Formulas = defaultdict(dict)
+def _shares(archive: ZipFile) -> Callable[[Any], Iterable[Any]]:
+    """Finds the cells of a ``row`` element whose style has a number format of percent."""
+    if _STYLES not in archive.namelist():
+        return lambda row: ()
+    styles = etree.fromstring(archive.read(_STYLES), etree.XMLParser(**_SAFE))
+    formats = styles.iterfind("{*}numFmts/{*}numFmt")
+    codes = {one.get("numFmtId"): one.get("formatCode", "") for one in formats}
+    used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]
+    known = {one for one in used if is_percent(codes.get(one, "%" if one in PERCENT_IDS else ""))}
+    places = [f"@s='{place}'" for place, one in enumerate(used) if one in known]
+    return etree.XPath(f"*[{' or '.join(places)}]") if places else lambda row: ()
+
+
+def _in_sheet(archive: ZipFile, place: str, is_share: Callable[[Any], Iterable[Any]]) -> Marks:
+    found = Marks(defaultdict(dict), {})
+    columns = cache(tuple[int, ...])  # nearly all rows have the same
     begun = []
     extent = Extent()
     with archive.open(f"xl/{place}") as part:
@@ -68,8 +94,10 @@ def _in_sheet(archive: ZipFile, place: str) -> Formulas:
                 at = place_of(cell)
                 # an empty text is a value: then the cell says that it is one
                 if at and formula.text and not cell.findtext("{*}v") and cell.get("t") != "str":
-                    found[at[0]][at[1]] = f"={formula.text}"
+                    found.formulas[at[0]][at[1]] = f"={formula.text}"
             begun.clear()
+            if shares := [at for cell in is_share(element) if (at := place_of(cell))]:
+                found.shares[shares[0][0]] = columns(tuple(column for _, column in shares))
             extent.add(element)
             element.clear()
             while element.getprevious() is not None:

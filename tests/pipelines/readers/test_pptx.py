@@ -160,6 +160,14 @@ def test_a_chart_of_three_dimensions_and_its_levels_of_categories() -> None:
         assert chart_lines(XL_CHART_TYPE.COLUMN_CLUSTERED, numbers, drawn_as) == lines
 
 
+def test_a_chart_of_shares_has_them_as_percent() -> None:
+    shares = CategoryChartData(number_format="0.0%")  # type: ignore[no-untyped-call]
+    shares.categories = ["Lead", "Won"]
+    shares.add_series("Share", (1, 0.115))  # type: ignore[no-untyped-call]
+    lines = ["Lead | Share: 100%", "Won | Share: 11.5%"]
+    assert chart_lines(XL_CHART_TYPE.BAR_CLUSTERED, shares) == lines
+
+
 def test_a_chart_over_days_and_one_of_points() -> None:
     days = CategoryChartData()  # type: ignore[no-untyped-call]
     days.categories = [datetime.date(2026, 1, 5), datetime.date(2026, 1, 6)]

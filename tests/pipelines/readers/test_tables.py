@@ -288,6 +288,29 @@ def test_values_are_written_as_people_do(value: object, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "code", "text"),
+    [
+        (0.0925, "0%", "9.25%"),
+        (-0.14, "0.00%", "-14%"),
+        (12, "0%", "1200%"),
+        (0.5, '0.0%;[Red]-0.0%', "50%"),
+        (0.5, '0.0"%"', "0.5"),
+        ("n/a", "0%", "n/a"),
+        (True, "0%", "TRUE"),
+    ],
+)  # fmt: skip
+def test_a_share_is_written_as_percent(value: object, code: str, text: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for cell, content in {"C4": "Key", "D4": "Value", "C5": "a", "D5": value}.items():
+        sheet[cell] = content
+    sheet["D5"].number_format = code
+    out = io.BytesIO()
+    book.save(out)
+    assert read("xlsx", out.getvalue()).text == f"Key: a | Value: {text}"
+
+
 def test_merged_cells_offsets_and_charts() -> None:
     book = openpyxl.Workbook()
     sheet = book.active
