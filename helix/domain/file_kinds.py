@@ -99,8 +99,11 @@ def sniff(data: bytes, name: str = "") -> str | None:
 
 
 def supported_name(name: str) -> bool:
-    """True if a file of this name is worth opening: its suffix is of KINDS, or of a plugin."""
-    return _by_name(name) is not None
+    """True if a file of this name is worth opening: its suffix is of KINDS, or of a plugin.
+
+    `~$contract.docx` is not: Office keeps it beside a document that is open, and nothing in it.
+    """
+    return not PurePath(name).name.startswith("~$") and _by_name(name) is not None
 
 
 def title_from_name(name: str) -> str:
