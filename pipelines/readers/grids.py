@@ -18,6 +18,8 @@ LONGEST_NAME = 120  # characters of a part of a header; it is repeated in every 
 MOST_CELLS = 100_000  # kept by row and column a document; of a larger table the text is complete
 _LONGEST_PATH = 240  # characters of a column's path in a line: of a longer one, its inner parts
 _LONGEST_SECTION = 2_000  # characters below a caption: a chunk's worth, or rows would go without it
+_LONGEST_LINE = 1_500  # characters of a row's line, which then fits in a chunk
+_FEW_CELLS = 12  # in one line however long they are
 _INWARDS = " › "
 _BESIDE = " | "
 
@@ -244,21 +246,48 @@ def _write_top(lines: Lines, head: GridHead) -> None:
 def _write_row(
     lines: Lines, head: GridHead, names: Sequence[Name], row: GridRow, index: int | None
 ) -> None:
-    gap = "\n" if lines.length > lines.tops[-1] else ""
-    if label := [entry for entry in row.path if entry.text]:
-        lines.write(gap)
-        gap = _BESIDE
-        if head.corner.text:
-            lines.place(head.corner, LONGEST_NAME)
-            lines.write(": ")
-        for entry in label[:-1]:
-            lines.place(entry, LONGEST_NAME)
-            lines.write(_INWARDS)
-        lines.place(label[-1])
-    if index is None and not row.has_origins:
-        _write_plain(lines, names, row.cells, gap)
-    else:
-        _write_cells(lines, names, row.cells, index, gap)
+    label = [entry for entry in row.path if entry.text]
+    for part in _parts_of(names, row.cells):
+        gap = "\n" if lines.length > lines.tops[-1] else ""
+        if label:
+            lines.write(gap)
+            gap = _BESIDE
+            _write_label(lines, head.corner, label)
+        elif part.start:  # the first cell stands for a label
+            _write_cells(lines, names, row.cells, None, gap, slice(1))
+            gap = _BESIDE if row.cells[0].text else gap
+        if index is None and not row.has_origins:
+            _write_plain(lines, names[part], row.cells[part], gap)
+        else:
+            _write_cells(lines, names, row.cells, index, gap, part)
+
+
+def _parts_of(names: Sequence[Name], cells: Sequence[Entry]) -> Iterator[slice]:
+    """The cells of each line of a row: of a wide one several, each to begin with its label."""
+    start = length = 0
+    for column, cell in enumerate(cells) if len(cells) > _FEW_CELLS else ():
+        if not cell.text:
+            continue
+        width = len(cell.text) + (_name_width(names[column]) if column < len(names) else 0)
+        if length and length + width > _LONGEST_LINE:
+            yield slice(start, column)
+            start, length = column, 0
+        length += width + len(_BESIDE)
+    yield slice(start, len(cells))
+
+
+def _name_width(name: Name) -> int:
+    return len(name) if isinstance(name, str) else sum(len(part.text) for part in name)
+
+
+def _write_label(lines: Lines, corner: Entry, label: Sequence[Entry]) -> None:
+    if corner.text:
+        lines.place(corner, LONGEST_NAME)
+        lines.write(": ")
+    for entry in label[:-1]:
+        lines.place(entry, LONGEST_NAME)
+        lines.write(_INWARDS)
+    lines.place(label[-1])
 
 
 def _write_plain(lines: Lines, names: Sequence[Name], cells: Sequence[Entry], gap: str) -> None:
@@ -269,11 +298,16 @@ def _write_plain(lines: Lines, names: Sequence[Name], cells: Sequence[Entry], ga
 
 
 def _write_cells(
-    lines: Lines, names: Sequence[Name], cells: Sequence[Entry], index: int | None, gap: str
+    lines: Lines,
+    names: Sequence[Name],
+    cells: Sequence[Entry],
+    index: int | None,
+    gap: str,
+    part: slice,
 ) -> None:
     pieces, at = lines.pieces, lines.length
     width = len(names)
-    for column, (text, origin) in enumerate(cells):
+    for column, (text, origin) in enumerate(cells[part], part.start or 0):
         if not text:
             continue
         name = names[column] if column < width else ""

@@ -143,6 +143,21 @@ def test_a_note_below_another_may_have_merged_cells() -> None:
     assert [entry.text for entry in only.head.columns[0]] == ["Sales", "net"]
 
 
+@pytest.mark.parametrize("first", ["Store", "1"])
+def test_each_line_of_a_wide_row_names_its_row(first: str) -> None:
+    """Else a number whose row's name is in another chunk is nobody's."""
+    days = [f"Day {number}" for number in range(400)]
+    stores = [[f"{first} {name}" if first == "Store" else first * 2, *days] for name in "ab"]
+    done = read("csv", csv([["Key", *days], *[[one[0], *map(str, range(400))] for one in stores]]))
+    lines = done.text.splitlines()
+    assert len(lines) > 2 and max(map(len, lines)) < 2_000
+    assert all(line.startswith(f"Key: {first}") for line in lines)
+    (table,) = done.tables
+    columns = [table.columns[cell.column][-1] for cell in table.cells if cell.row == 1]
+    values = [done.text[cell.start : cell.end] for cell in table.cells if cell.row == 1]
+    assert [f"Day {value}" for value in values[-400:]] == columns[-400:] == days
+
+
 def test_a_list_of_words_keeps_its_header() -> None:
     rows = [("Name", "City"), ("Ann", "Berlin", "late"), ("Ben", "Ghent"), ("Cy", 12)]
     assert parts(read("xlsx", xlsx({"S": rows})))[-1].startswith("Name: Ann | City: Berlin")
