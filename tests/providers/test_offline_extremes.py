@@ -59,6 +59,19 @@ def test_the_cell_that_the_comparison_finds_answers_and_is_proved(
     assert proof.problem is None
 
 
+def test_a_total_beside_the_periods_is_no_rival_of_the_one_asked_for() -> None:
+    names = ("Q1 2024", "Q2 2024", "Total")
+    rows = {"Hulls": (4, 9, 13), "Engines": (5, 8, 13), "Services": (3, 3, 6)}
+    text = "\n".join(
+        " | ".join(
+            [f"Segment: {label}", *(f"{n}: {v}" for n, v in zip(names, values, strict=True))]
+        )
+        for label, values in rows.items()
+    )
+    answer = "Hulls: 9, Q2 2024, the highest of 3 rows [1]"
+    assert ask("Which segment was highest in Q2 2024?", text).startswith(answer)
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -23,7 +23,7 @@ LEAST_COVERED = 0.48
 """The share of what a question says that the names of a cell have to have."""
 _CLOSE = 0.01
 _SHORT_ROW = 30  # words
-_OTHER_YEAR = 0.6
+OTHER_YEAR = 0.6
 """The agreement of a cell with a year that it is of by its days, and does not print."""
 _NEWEST, _CURRENT = 0.1, 0.2
 """The gain of a cell that stands in front, and of one of its document's own period."""
@@ -150,7 +150,7 @@ def period_score(
     if not agreeing:
         return None
     is_printed = any(period.keys[0].partition(":")[2][:4] in stated for period in agreeing)
-    return (1.0 if is_printed else _OTHER_YEAR) + order
+    return (1.0 if is_printed else OTHER_YEAR) + order
 
 
 def _keys_of(text: str, source: OfferedSource) -> frozenset[str]:

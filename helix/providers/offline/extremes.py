@@ -22,7 +22,13 @@ from helix.language.rows import rows_of
 from helix.language.word_lists import word_lists
 from helix.language.words import words
 from helix.providers.offline.cell_statements import cell_as_statement
-from helix.providers.offline.cells import TableCell, cells_of, named_cells, period_score
+from helix.providers.offline.cells import (
+    OTHER_YEAR,
+    TableCell,
+    cells_of,
+    named_cells,
+    period_score,
+)
 from helix.providers.offline.reading import OfferedSource
 
 _LISTS = word_lists("tables")
@@ -61,16 +67,22 @@ def _by_period(
 def _by_row(
     question: str, sources: Sequence[OfferedSource], least: bool
 ) -> Iterator[tuple[int, str]]:
-    """The row of each column that question, column and caption name, one a table."""
+    """The row of each column that question, column and caption name, one a table.
+
+    A column without a period, as a total of all, is named only where none of the one asked for is.
+    """
     asked = frozenset(meanings(without_periods(question))) - _ASIDE
+    scores: dict[TableCell, float] = {}
     for place, source in enumerate(sources):
-        rows = list(rows_of(source.text))
         for one in cells_of(place, source):
-            if not asked <= frozenset(meanings(f"{one.caption} {one.column}")):
-                continue
-            if period_score(question, periods(question), one, source) is None:
-                continue
-            compared = cells_by_row(rows_of_table(rows, one.table_row), one.table_row, one.cell)
+            score = period_score(question, periods(question), one, source)
+            if score is not None and asked <= frozenset(meanings(f"{one.caption} {one.column}")):
+                scores[one] = score
+    of_period = max(scores.values(), default=0.0) >= OTHER_YEAR
+    for one, score in scores.items():
+        if score >= OTHER_YEAR or not of_period:
+            rows = rows_of_table(list(rows_of(sources[one.source].text)), one.table_row)
+            compared = cells_by_row(rows, one.table_row, one.cell)
             yield from _stated(one, compared, "rows", least)
 
 
