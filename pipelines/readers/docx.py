@@ -9,16 +9,19 @@ from typing import Any
 
 from docx.document import Document as WordDocument
 from docx.opc.part import PartFactory
+from docx.oxml import parse_xml
 from docx.package import Package
 from docx.parts.document import DocumentPart
 
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
+from pipelines.readers.charts import plots, title_of
 from pipelines.readers.docx_styles import Numbering, Styles
 from pipelines.readers.docx_text import (
     Notes,
     boxes,
+    charts,
     children,
     is_deleted,
     paragraph_text,
@@ -29,7 +32,7 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.grids import GROUP, moved
 from pipelines.readers.office import core_title, guarded, local_name
 from pipelines.readers.outline import LONGEST_TABLE, short_title
-from pipelines.readers.tables import add_table, small_tables
+from pipelines.readers.tables import add_table, small_tables, uncut
 
 _WRAPPERS = ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo")
 _CONTENT_TYPES = (  # a document with macros, and templates, which differ in nothing that is read
@@ -79,6 +82,7 @@ class _Body:
 
     def __init__(self, document: WordDocument) -> None:
         self._element: Any = document.element.body
+        self._parts = document.part.related_parts
         self._styles = Styles(document.styles.element)
         self._numbering = Numbering(document.part)
         self._notes = Notes(document.part)
@@ -120,6 +124,8 @@ class _Body:
             self._line(note)
         for box in boxes(paragraph):
             self._walk(box)
+        for chart in charts(paragraph):
+            self._chart(chart)
 
     def _number(self, paragraph: Any) -> str:
         """The number in front of a paragraph, which is counted where the paragraph is empty too."""
@@ -171,12 +177,25 @@ class _Body:
         for note in self._notes.of(table):
             self._line(note)
 
+    def _chart(self, relation: str) -> None:
+        """A chart's title and its numbers, a line a category."""
+        try:
+            chart = parse_xml(self._parts[relation].blob)
+            titles, tables = list(title_of(chart)), list(plots(chart))
+        except Exception as error:  # noqa: BLE001 - an odd chart is no reason to lose the rest
+            self._draft.warnings.append(f"a chart is not read ({type(error).__name__})")
+            return
+        for title in titles:
+            self._line(title)
+        for lines, table in tables:
+            self._small_table(lines, [table])
+
     def _small_table(self, lines: str, tables: list[Table]) -> None:
         """In one piece with the text around it, which says what it is about."""
         if lines:
             self._line(lines)
-            start, end = self._part.length - len(lines), self._part.length
-            self._part.blocks.append((start, end))
+            start = self._part.length - len(lines)
+            self._part.blocks += uncut(lines, start)
             self._part.tables += [moved(table, start) for table in tables]
 
     def _headings(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ _LEFT_OUT = frozenset(
 )
 _AS_TEXT = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _WRAPPERS = frozenset("sdt sdtContent customXml smartTag ins moveTo".split())
+_CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 _NOTE_PARTS = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _CALLED = {"footnoteReference": "Footnote", "endnoteReference": "Endnote"}
 
@@ -105,6 +106,13 @@ def boxes(paragraph: Any) -> Iterator[Any]:
     for box in paragraph.iter("{*}txbxContent"):
         if not _is_under(box, paragraph, ("Fallback", "txbxContent", "del")):
             yield box
+
+
+def charts(paragraph: Any) -> Iterator[str]:
+    """The relations of the charts in a paragraph."""
+    for chart in paragraph.iter(f"{{{_CHART}}}chart"):
+        if not _is_under(chart, paragraph, ("Fallback", "txbxContent", "del")):
+            yield attribute(chart, "id")
 
 
 def _is_under(element: Any, top: Any, names: tuple[str, ...]) -> bool:

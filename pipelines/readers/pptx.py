@@ -16,14 +16,14 @@ from pptx.shapes.picture import Picture
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
+from pipelines.readers.charts import plots, title_of
 from pipelines.readers.draft import Draft
 from pipelines.readers.grids import moved
 from pipelines.readers.office import core_title, guarded, is_element, local_name
-from pipelines.readers.outline import LONGEST_TABLE, short_title
+from pipelines.readers.outline import short_title
 from pipelines.readers.pptx_bullets import paragraphs
-from pipelines.readers.pptx_charts import plots
 from pipelines.readers.table_heads import Row
-from pipelines.readers.tables import one_line, small_tables
+from pipelines.readers.tables import one_line, small_tables, uncut
 
 _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
@@ -69,7 +69,7 @@ def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> No
     length = 0
     for text, within in pieces:
         if within:
-            blocks += _uncut(text, length)
+            blocks += uncut(text, length)
             tables += [moved(table, length) for table in within]
         length += len(text) + 1
     draft.add(
@@ -80,16 +80,6 @@ def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> No
         blocks=blocks,
         tables=tables,
     )
-
-
-def _uncut(lines: str, start: int) -> Iterator[Span]:
-    """A table in one piece, or its rows where it is long."""
-    if len(lines) <= LONGEST_TABLE:
-        yield start, start + len(lines)
-        return
-    for line in lines.split("\n"):
-        yield start, start + len(line)
-        start += len(line) + 1
 
 
 def _title(slide: Any) -> str:
@@ -183,8 +173,7 @@ def _rows(table: Any) -> Iterator[Row]:
 
 def _chart(chart: Any) -> Iterator[Piece]:
     """The chart's title and its numbers, a line a category."""
-    if chart.has_title and chart.chart_title.has_text_frame:
-        yield from _lines(chart.chart_title.text_frame)
+    yield from map(Piece, title_of(chart._chartSpace))
     for lines, table in plots(chart._chartSpace):
         yield Piece(lines, [table])
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 
 from helix.domain.tables import Table
+from helix.language.sentences import Span
 from pipelines.readers.draft import Draft, TableDraft
 from pipelines.readers.grids import (
     GROUP,
@@ -26,6 +27,7 @@ from pipelines.readers.grids import (
     moved,
     one_table,
 )
+from pipelines.readers.outline import LONGEST_TABLE
 from pipelines.readers.table_heads import (
     Opening,
     Reading,
@@ -95,6 +97,16 @@ def small_tables(rows: Iterable[Row]) -> tuple[str, list[Table]]:
                 tables.append(moved(table, length))
             length += lines.length
     return "\n".join(pieces), tables
+
+
+def uncut(lines: str, start: int) -> Iterator[Span]:
+    """A table in one piece, or its rows where it is long."""
+    if len(lines) <= LONGEST_TABLE:
+        yield start, start + len(lines)
+        return
+    for line in lines.split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
 
 
 def grids_of(rows: Iterable[Row]) -> Iterator[tuple[Grid, bool]]:

@@ -6,6 +6,8 @@ import io
 
 import pytest
 from docx import Document
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from docx.text.paragraph import Paragraph
@@ -263,3 +265,45 @@ def test_the_same_call_builds_the_same_bytes() -> None:
         files = unzipped(first[name])
         assert b"2026-01-01T00:00:00Z" in files["docProps/core.xml"]
     assert csv([("a", "b")]) == b"a,b\n"
+
+
+# --- charts in Word
+
+_DRAWN = "http://schemas.openxmlformats.org/drawingml/2006/chart"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_CHART = f"""<c:chartSpace xmlns:c="{_DRAWN}"
+ xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart><c:title><c:tx><c:rich>
+<a:p><a:r><a:t>Units</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser>
+<c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>Iberia</c:v></c:pt></c:strCache></c:strRef></c:tx>
+<c:cat><c:strLit><c:pt idx="0"><c:v>Q1</c:v></c:pt><c:pt idx="1"><c:v>Q2</c:v></c:pt></c:strLit>
+</c:cat><c:val><c:numLit><c:pt idx="0"><c:v>120</c:v></c:pt><c:pt idx="1"><c:v>80</c:v></c:pt>
+</c:numLit></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>""".encode()
+
+
+def with_chart(chart: bytes) -> ReadText:
+    document = Document()
+    before = document.add_paragraph("Sales grew.")
+    before.add_run()._r.append(
+        parse_xml(
+            f'<w:drawing {nsdecls("w")}><c:chart xmlns:c="{_DRAWN}" xmlns:r="{_RELATIONS}"'
+            ' r:id="rId9"/></w:drawing>'
+        )
+    )
+    document.add_paragraph("Costs fell.")
+    part = Part(PackURI("/word/charts/chart1.xml"), "application/xml", chart, document.part.package)
+    document.part.load_rel(f"{_RELATIONS}/chart", part, "rId9")
+    out = io.BytesIO()
+    document.save(out)
+    return read("docx", out.getvalue())
+
+
+def test_a_chart_in_a_document_is_read_where_it_stands() -> None:
+    done = with_chart(_CHART)
+    assert done.text == "Sales grew.\n\nUnits\n\nQ1 | Iberia: 120\nQ2 | Iberia: 80\n\nCosts fell."
+    assert [done.text[cell.start : cell.end] for cell in done.tables[0].cells] == ["120", "80"]
+
+
+def test_a_chart_that_is_damaged_loses_nothing_else() -> None:
+    done = with_chart(b"<chart")
+    assert done.text == "Sales grew.\n\nCosts fell."
+    assert done.warnings == ("a chart is not read (XMLSyntaxError)",)

@@ -26,6 +26,13 @@ def plots(chart: Any) -> Iterator[tuple[str, Table]]:
                 yield lines.text, table
 
 
+def title_of(chart: Any) -> Iterator[str]:
+    """The lines of the title of a ``chartSpace`` element, where it has one of its own."""
+    for paragraph in chart.iterfind("{*}chart/{*}title/{*}tx//{*}p"):
+        if text := one_line("".join(run.text or "" for run in paragraph.iterfind("{*}r/{*}t"))):
+            yield text
+
+
 def _grid(series: Sequence[Any]) -> Grid:
     rows: dict[tuple[int, Names], dict[int, str]] = {}  # points of different names are apart
     shared = next(filter(None, map(_names, series)), {})
