@@ -14,6 +14,7 @@ from pipelines.readers.printed.table_values import is_period
 _UNDERLINED = 1.1  # of a header's height: how far below it its line may be
 _MOST_COLUMNS = 24  # of more, a header is over the nearest one
 _WIDER = 0.1  # of the space between two columns: what a further one costs or brings
+_SAME_LEFT = 1.0  # points
 _MISSED = 1_000.0  # points: as good as impossible
 
 _Range = tuple[int, int]
@@ -45,10 +46,31 @@ def spans_of(
         ranges = [
             line or _nearest(piece, columns) for piece, line in zip(pieces, lines, strict=True)
         ]
+    elif not any(lines) and _begins_blocks(pieces, below, count):
+        width = count // len(pieces)
+        ranges = [(first, first + width - 1) for first in range(0, count, width)]
     else:
         is_shared = is_named and all(is_period(piece.text) for piece in pieces)
         ranges = _best(pieces, pieces if is_shared else below, lines, columns, cells)
     return [HeaderCell(piece, *span) for piece, span in zip(pieces, ranges, strict=True)]
+
+
+def _begins_blocks(pieces: Sequence[Piece], below: Sequence[Piece], count: int) -> bool:
+    """True where headers begin with each second, or third, of the headers of all columns below.
+
+    That is how a spreadsheet prints text in merged cells, which it does not move to the middle.
+    """
+    width = count // len(pieces)
+    firsts = below[::width] if len(below) == count == width * len(pieces) else ()
+    return (
+        width > 1
+        and len(pieces) > 1
+        and len(firsts) == len(pieces)
+        and all(
+            abs(piece.left - first.left) < _SAME_LEFT
+            for piece, first in zip(pieces, firsts, strict=True)
+        )
+    )
 
 
 def _best(

@@ -92,6 +92,26 @@ def test_a_statement_without_a_grid_has_its_headers_and_groups_by_path() -> None
     assert table.grid.head.units.text == "(In millions, except per share amounts)"
 
 
+def blocks_from_the_left(canvas: Canvas) -> None:
+    """A sheet as spreadsheets print it: text at the left of its cells, of merged ones too."""
+    for column, name in enumerate(("Actual", "Budget") * 2):
+        put(canvas, 260 + 80 * column, 60, name)
+        if column % 2 == 0:
+            put(canvas, 260 + 80 * column, 42, str(2023 + column // 2))
+    for number, label in enumerate(("Revenue", "Costs", "Research", "Taxes")):
+        values = (f"{48 + number},210", f"{47 + number},000", f"{53 + number},140", "52,000")
+        put_row(canvas, 76 + 14 * number, label, *values)
+    put(canvas, 40, 200, "The research is explained below, with all that was begun in the year.")
+
+
+def test_headers_at_the_left_of_merged_cells_stand_over_all_of_them() -> None:
+    (table,) = tables_of(blocks_from_the_left)
+    cells = cells_of(table)
+    assert cells[("Revenue",), ("2023", "Budget")] == "47,000"
+    assert cells[("Revenue",), ("2024", "Actual")] == "53,140"
+    assert {column[0] for _, column in cells} == {"2023", "2024"}
+
+
 def test_every_text_of_a_table_knows_its_words_and_its_page() -> None:
     (table,) = tables_of(statement, page=7)
     products = table.grid.rows[0]
