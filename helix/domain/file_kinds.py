@@ -32,7 +32,7 @@ _OOXML = "application/vnd.openxmlformats-officedocument."
 KINDS: dict[str, Media] = {
     "text": Media("text", "text/plain", (".txt", ".text", ".rst")),
     "markdown": Media("Markdown", "text/markdown", (".md", ".markdown", ".mkd", ".mdown")),
-    "html": Media("HTML", "text/html", (".html", ".htm", ".xhtml")),
+    "html": Media("HTML", "text/html", (".html", ".htm", ".xhtml", ".mhtml", ".mht")),
     "pdf": Media("PDF", "application/pdf", (".pdf",)),
     "docx": Media("Word", f"{_OOXML}wordprocessingml.document", (".docx",)),
     "pptx": Media("PowerPoint", f"{_OOXML}presentationml.presentation", (".pptx",)),
@@ -67,6 +67,8 @@ _HTML_SURE = re.compile(
     rb"(?:<!doctype\s+html|<html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_FIELD = re.compile(rb"[!-9;-~]{1,77}:|[ \t]")  # a line of a mail's head (RFC 5322, 2.2)
+_PACKED = re.compile(rb"^content-type:\s{0,9}multipart/related", re.IGNORECASE | re.MULTILINE)
 _HTML_LIKELY = re.compile(
     rb"<(?:head|body|title|meta|div|p|table|h[1-6]|ul|ol|article|section|main)[\s>]",
     re.IGNORECASE,
@@ -96,6 +98,13 @@ def sniff(data: bytes, name: str = "") -> str | None:
     if data.startswith(tuple(_CODED_TEXT)) or not _is_text(data):
         return None
     return _text_kind(data, _by_name(name))
+
+
+def is_packed_page(data: bytes) -> bool:
+    """True for a page saved with its pictures in one file (MHTML), told by its head."""
+    head = data[:_SAMPLE].replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    is_head = all(map(_FIELD.match, head.split(b"\n")))
+    return is_head and bool(_PACKED.search(head))
 
 
 def supported_name(name: str) -> bool:
@@ -183,7 +192,7 @@ def _is_text(data: bytes) -> bool:
 
 def _text_kind(data: bytes, named: str | None) -> str:
     head = data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip()
-    if _HTML_SURE.match(head):
+    if _HTML_SURE.match(head) or is_packed_page(data):
         return "html"
     if named in ("text", "markdown", "html", "csv"):
         return named

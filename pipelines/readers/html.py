@@ -9,12 +9,15 @@ import copy
 import logging
 import re
 from collections import defaultdict, deque
+from email import message_from_bytes
+from email.policy import default
 
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
 from trafilatura import bare_extraction
 from trafilatura.external import jt_stoplist_init
 
+from helix.domain.file_kinds import is_packed_page
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
 from pipelines.readers.html_navigation import drop_navigation
@@ -59,7 +62,15 @@ logging.getLogger("trafilatura").setLevel(
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for a page without text, or nested beyond what the parser takes."""
-    return _content(parse_tree(decoded(data)))
+    return _content(parse_tree(decoded(_unpacked(data) if is_packed_page(data) else data)))
+
+
+def _unpacked(data: bytes) -> bytes:
+    """The page in a file that has its pictures too."""
+    parts = message_from_bytes(data, policy=default).walk()
+    page = next((part for part in parts if part.get_content_type() == "text/html"), None)
+    payload = None if page is None else page.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
 
 
 def _content(tree: _Element) -> ReadText:

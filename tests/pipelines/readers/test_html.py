@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helix.domain.file_kinds import sniff
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.html_tree import parse_tree
 from tests.support.sample_documents import unzipped, zipped
@@ -382,3 +385,34 @@ def test_a_book_with_a_changed_byte_is_read_or_refused(place: int, byte: int) ->
         assert read("epub", bytes(data)).text
     except UnreadableFile as error:
         assert "\n" not in str(error)
+
+
+# --- pages in one file with their pictures
+
+
+def packed(page: str, *, encoding: str = "utf-8") -> bytes:
+    message = MIMEMultipart("related", type="text/html")
+    message["From"], message["Subject"] = "<Saved by Blink>", "Fair"
+    message.attach(MIMEText(page, "html", encoding))
+    message.attach(MIMEText("p { color: red }", "css"))
+    return message.as_bytes().replace(b"\n", b"\r\n")
+
+
+@pytest.mark.parametrize("name", ["fair.mhtml", "fair.doc", "fair.txt", ""])
+def test_a_page_saved_with_its_pictures_is_read_as_a_page(name: str) -> None:
+    data = packed("<title>Fair</title><h1>Fair</h1><p>Hall 9, stand D41, €86,000 in all.</p>")
+    kind = sniff(data, name)
+    assert kind == "html"
+    done = read(kind, data)
+    assert (done.title, done.text) == ("Fair", "# Fair\n\nHall 9, stand D41, €86,000 in all.")
+
+
+def test_such_a_file_without_a_page_is_refused() -> None:
+    data = packed("x").replace(b"text/html;", b"text/plain;")
+    with pytest.raises(UnreadableFile, match="empty"):
+        read("html", data)
+
+
+def test_a_text_about_such_pages_is_text() -> None:
+    text = b"The head of one:\nContent-Type: multipart/related\n\nIts parts follow.\n"
+    assert sniff(text, "mime.txt") == "text"
