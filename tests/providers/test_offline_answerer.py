@@ -381,3 +381,12 @@ def test_each_of_two_questions_that_a_word_joins_is_answered() -> None:
     first, _, rest = refunds.partition(". ")
     assert ask(question, allowance, refunds) == f"{allowance} [1]\n\n{first}. [2]"
     assert ask(question, rest) == REFUSAL and ask(question, allowance, rest) == REFUSAL
+
+
+def test_a_row_of_many_cells_is_quoted_whole() -> None:
+    """A few of its cells have lost the name of their row, or end in front of a value."""
+    rows = [
+        " | ".join([f"Store: {name} | City: {city}", *(f"Day {n}: {n}" for n in range(60))])
+        for name, city in (("North", "Oslo"), ("South", "Bergen"), ("East", "Molde"))
+    ]
+    assert ask("Which store is in Bergen?", "\n".join(rows)) == f"{rows[1]} [1]"

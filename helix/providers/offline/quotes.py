@@ -16,7 +16,7 @@ from helix.evidence.forms import Form, bare
 from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
-from helix.language.rows import INWARDS
+from helix.language.rows import BESIDE, INWARDS
 from helix.language.word_lists import word_lists
 from helix.language.words import copy_words, words
 from helix.providers.offline.reading import OfferedSource
@@ -247,10 +247,14 @@ def _heading(unit: Unit) -> tuple[int, int]:
 
 
 def _part(unit: Unit, form: Form, question: str) -> tuple[int, int]:
-    """The place of the unit in its source; of a very long one the clauses that meet most words."""
+    """The place of the unit in its source; of a very long one the clauses that meet most words.
+
+    A row is long where one of its cells is: a few of many cells have lost the name of their row.
+    """
     if form is Form.HEADING:
         return _heading(unit)
-    if len(unit.text.split()) <= _MOST_WORDS:
+    cells = unit.text.split(BESIDE) if form is Form.ROW else [unit.text]
+    if all(len(cell.split()) <= _MOST_WORDS for cell in cells):
         return unit.start, unit.end
     asked = {word.form for word in words_of(question)}
     pieces = [(match.start(), match.end()) for match in _CLAUSE.finditer(unit.text)]
