@@ -79,12 +79,12 @@ def test_a_source_gives_files_once(
     assert "2 added, 0 replaced, 0 unchanged, 4 failed" in twins.stdout, twins.stdout + twins.stderr
     assert "another file of the source has this name" in twins.stdout + twins.stderr
     with psycopg.connect(durable_database_url) as connection:
-        found = connection.execute("SELECT source_uri FROM documents ORDER BY id").fetchall()
+        found = connection.execute("SELECT source_uri FROM documents ORDER BY 1").fetchall()
     assert found == [
         (f"shelf:{notes}/lamp.md",),
         ("torn:there/first.md",),
-        ("twins:x/twin.md",),
         ("twins:x/last.md",),
+        ("twins:x/twin.md",),
     ]
 
 
