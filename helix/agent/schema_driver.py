@@ -84,7 +84,7 @@ async def _reply(
     gathering.spend(sum(tokens_of(message.content or "") for message in messages))
     parts: list[str] = []
     with model_failures(llm):
-        stream: Any = await llm.model.astream_chat(messages, **options)
+        stream = await llm.stream(messages, **options)
         async with aclosing(stream):
             async for response in stream:
                 parts.append(response.delta or "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -25,7 +24,7 @@ async def direct_reply(llm: LanguageModel, text: str, seconds: float) -> str:
         async with asyncio.timeout(seconds):
             with model_failures(llm):
                 messages = [ChatMessage(role=MessageRole.USER, content=text)]
-                responses: Any = await llm.model.astream_chat(messages, **llm.brief)
+                responses = await llm.stream(messages, **llm.brief)
                 async with aclosing(responses):
                     async for response in responses:
                         reply += response.delta or ""

@@ -305,7 +305,7 @@ class CitationQueryEngine(BaseQueryEngine):
         model = stream_span("model", model=self._llm.identity)
         with model_failures(self._llm), model as model_span:
             with within(model_span):
-                responses: Any = await self._llm.model.astream_chat(messages, **(options or {}))
+                responses = await self._llm.stream(messages, **(options or {}))
             async with aclosing(responses):
                 begun = False
                 async for response in responses:

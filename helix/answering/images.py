@@ -74,7 +74,7 @@ async def ask_about_image(llm: LanguageModel, question: str, image: UploadedImag
     if not llm.sees:
         raise ImagesNotSupported(llm.identity)
     with model_failures(llm):
-        reply = await llm.model.achat(image_messages(question, [image]))
+        reply = await llm.reply(image_messages(question, [image]))
     text = reply.message.content or ""
     if not text.strip():
         raise UpstreamError("the model gave no answer: try again")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
-from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -71,7 +70,7 @@ async def _model_summary(llm: LanguageModel, summary: str, question: str, answer
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("conversation_summary")),
         ChatMessage(role=MessageRole.USER, content=said),
     ]
-    responses: Any = await llm.model.astream_chat(messages, **llm.brief)
+    responses = await llm.stream(messages, **llm.brief)
     summary_text = ""
     async with aclosing(responses):
         async for response in responses:

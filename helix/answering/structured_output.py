@@ -78,7 +78,7 @@ async def _reply(llm: LanguageModel, schema: Mapping[str, Any], answer: Answer) 
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("form")),
         ChatMessage(role=MessageRole.USER, content=f"{asked}\n{data}"),
     ]
-    responses: Any = await llm.model.astream_chat(messages, **llm.schema_options(schema))
+    responses = await llm.stream(messages, **llm.schema_options(schema))
     text = ""
     async with aclosing(responses):
         async for response in responses:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
 from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.lifetime import Lifetime as Lifetime
@@ -21,6 +23,9 @@ _logger = logging.getLogger(__name__)
 ENCODER_DENSE_WEIGHT = 0.65
 """``Embedder.dense_weight`` of sentence encoders: measured with MiniLM (evals/RETRIEVAL.md), and a
 guess for the others, whose vectors were not at hand: Gemini, OpenAI and what Ollama serves."""
+
+
+SILENT = "was silent for too long: try again, or raise HELIX_MODEL_TIMEOUT"
 
 
 async def _nothing_to_close() -> None:
@@ -79,6 +84,7 @@ class LanguageModel:
     calls that others wait for; empty where it cannot be told.
     ``cost`` is what a usage cost, in US dollars; None where that is not known.
     ``lifetime`` is that of the vendor's model, where one is known.
+    ``silence`` is the longest wait for a response, in seconds; None waits on.
     """
 
     model: BaseLLM
@@ -95,6 +101,7 @@ class LanguageModel:
     lifetime: Lifetime | None = None
     schema_options: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     prefers_schema: bool = False
+    silence: float | None = None
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -104,6 +111,43 @@ class LanguageModel:
     def quotes_only(self) -> bool:
         """True if there is no model: answers are quoted from the sources by rules."""
         return is_offline(self.identity)
+
+    async def stream(
+        self, messages: Sequence[ChatMessage], **options: Any
+    ) -> AsyncGenerator[ChatResponse, None]:
+        """The model's ``astream_chat``, bounded: a client may hang, and so may a server that sends
+        signs of life alone.
+
+        Raises:
+            UpstreamError: no response came for ``silence`` seconds; of the stream too.
+        """
+        async with silence_bounded(self.identity, self.silence):
+            responses: Any = await self.model.astream_chat(messages, **options)
+        return self._bounded(responses)
+
+    async def _bounded(self, responses: Any) -> AsyncGenerator[ChatResponse, None]:
+        async with aclosing(responses):
+            while True:
+                async with silence_bounded(self.identity, self.silence):
+                    response = await anext(responses, None)
+                if response is None:
+                    return
+                yield response
+
+    async def reply(self, messages: Sequence[ChatMessage], **options: Any) -> ChatResponse:
+        """The model's ``achat``, bounded as ``stream`` is."""
+        async with silence_bounded(self.identity, self.silence):
+            return await self.model.achat(messages, **options)
+
+
+@asynccontextmanager
+async def silence_bounded(name: str, seconds: float | None) -> AsyncGenerator[None, None]:
+    """Around a wait for the service ``name``: UpstreamError where it is longer than ``seconds``."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise UpstreamError(f"{name} {SILENT}") from None
 
 
 class MalformedCall(UpstreamError):

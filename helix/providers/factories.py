@@ -20,6 +20,8 @@ from helix.providers.retries import PATIENT
 from helix.settings import Settings
 
 _Made = TypeVar("_Made")
+_SIGNS_OF_LIFE = 10
+"""Times HELIX_MODEL_TIMEOUT that a server may send comments before its first word."""
 
 EMBEDDERS: Mapping[str, str] = {
     "gemini": "helix.providers.gemini:gemini_embedder",
@@ -77,7 +79,20 @@ def _held_to_rules(made: Embedder, name: str, patient: bool) -> Embedder:
 def build_llm(settings: Settings) -> LanguageModel:
     """The language model that ``HELIX_LLM`` names; raises as build_embedder does."""
     given = _factory(LANGUAGE_MODELS, LLMS, "HELIX_LLM", settings.llm)
-    return _checked(given(settings, _model(settings.llm)), LanguageModel, "HELIX_LLM", settings.llm)
+    name = settings.llm
+    made = _checked(given(settings, _model(name)), LanguageModel, "HELIX_LLM", name)
+    return replace(made, silence=_silence(name, settings))
+
+
+def _silence(name: str, settings: Settings) -> float:
+    """Longest wait for a response, in seconds.
+
+    The clients of Helix's own providers hear a silence themselves. What a server sends while it
+    reads a long prompt is none, and must end all the same.
+    """
+    if name.partition(":")[0] not in LANGUAGE_MODELS:
+        return settings.model_timeout
+    return _SIGNS_OF_LIFE * settings.model_timeout + settings.local_wait
 
 
 def _factory(table: Mapping[str, str], group: str, variable: str, name: str) -> Any:

@@ -98,7 +98,7 @@ class ModelMaker:
         options: dict[str, Any] = {"generation_config": constrained} if self._is_gemini else {}
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._llm.model.achat(messages, **options)
+                response = await self._llm.reply(messages, **options)
         except HelixError:
             raise
         except TimeoutError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,6 +95,15 @@ async def test_openais_key_is_not_sent_to_another_server() -> None:
 async def test_an_answer_that_is_not_whole_is_a_failure(reply: Reply, problem: str) -> None:
     with scripted(_list(VLLM), reply) as server, pytest.raises(UpstreamError, match=problem):
         await _answer(build_llm(_chosen(server)))
+
+
+async def test_a_server_that_gives_signs_of_life_alone_is_left() -> None:
+    held = Reply(b": waiting\n\n", headers={"Content-Type": "text/event-stream"}, held=True)
+    with scripted(_list(VLLM), held) as server:
+        llm = replace(build_llm(_chosen(server)), silence=0.2)
+        with pytest.raises(UpstreamError, match="server:qwen was silent for too long"):
+            _ = [response async for response in await llm.stream(HELLO)]
+        assert server.left.wait(10)
 
 
 async def test_a_refused_request_is_made_no_second_time() -> None:

@@ -84,7 +84,7 @@ class ModelJudge:
 
     async def _reply(self, messages: list[ChatMessage]) -> str:
         try:
-            response = await self._llm.model.achat(messages, **self._options)
+            response = await self._llm.reply(messages, **self._options)
         except (HelixError, TimeoutError):
             raise
         except Exception as error:

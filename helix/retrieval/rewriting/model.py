@@ -13,7 +13,6 @@ import unicodedata
 from collections import OrderedDict
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -152,7 +151,7 @@ class ModelRewriter:
             ChatMessage(role=MessageRole.SYSTEM, content=instructions),
             ChatMessage(role=MessageRole.USER, content=f"{QUESTION_PREFIX}{question}"),
         ]
-        responses: Any = await self._llm.model.astream_chat(messages, **self._llm.brief)
+        responses = await self._llm.stream(messages, **self._llm.brief)
         reply = ""
         async with aclosing(responses):
             async for response in responses:

@@ -77,7 +77,7 @@ class ModelTranscriber:
             ChatMessage(role=MessageRole.USER, blocks=[block, TextBlock(text="The recording.")]),
         ]
         with model_failures(self._llm):
-            reply = await self._llm.model.achat(messages, **self._llm.brief)
+            reply = await self._llm.reply(messages, **self._llm.brief)
         text = (reply.message.content or "").strip()
         return "" if text.strip(".") == NOTHING else text
 

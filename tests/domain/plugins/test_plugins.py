@@ -42,6 +42,7 @@ async def test_a_provider_answers_and_embeds(install: Install) -> None:
     stream = await llm.model.astream_chat([ChatMessage("Who says so?")])
     assert [response.delta async for response in stream] == ["Ada says so [1]."]
     assert (llm.identity, build_embedder(chosen).identity) == ("echo:Ada", "echo:1536")
+    assert llm.silence == chosen.model_timeout
 
 
 async def test_a_reader_reads_files_of_its_name_within_the_sandbox(
