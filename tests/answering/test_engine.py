@@ -45,8 +45,8 @@ class _Hanging(Says):
 @pytest.mark.parametrize(("at", "said"), [(0, []), (1, ["It takes"])])
 async def test_a_model_that_hangs_is_left(at: int, said: list[str]) -> None:
     llm = LanguageModel(_Hanging(said="", at=at), "fake:hanging", silence=0.05)
-    engine, deltas = CitationQueryEngine(cast(Any, None), llm), []
+    deltas = CitationQueryEngine(cast(Any, None), llm)._model_deltas([], [])
+    for each in said:
+        assert await anext(deltas) == each
     with pytest.raises(UpstreamError, match="fake:hanging was silent for too long"):
-        async for delta in engine._model_deltas([], []):
-            deltas.append(delta)
-    assert deltas == said
+        await anext(deltas)
