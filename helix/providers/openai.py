@@ -25,17 +25,19 @@ def finish_reason(raw: Any) -> str | None:
 def usage(raw: Any) -> Usage | None:
     """Usage of a chunk or an answer: its model, and its counts where it has them.
 
-    ``completion_tokens`` has those of the reasoning among it.
+    ``completion_tokens`` has those of the reasoning among it; of xAI's it may be the smaller.
     """
     model, counts = str(getattr(raw, "model", None) or ""), getattr(raw, "usage", None)
     prompt = getattr(counts, "prompt_tokens_details", None)
     completion = getattr(counts, "completion_tokens_details", None)
     written = getattr(counts, "completion_tokens", None)
     thought = getattr(completion, "reasoning_tokens", None)
+    if written is not None and written >= (thought or 0):
+        written -= thought or 0
     return Usage(
         model,
         getattr(counts, "prompt_tokens", None),
-        None if written is None else written - (thought or 0),
+        written,
         getattr(prompt, "cached_tokens", None),
         thought,
     )

@@ -177,6 +177,22 @@ USAGES: list[tuple[str, tuple[Any, ...], Usage]] = [
         Usage("gpt-4o-2024-11-20", 40, 5, 8, 30),
     ),
     (
+        "openai",
+        (
+            _openai("stop"),
+            SimpleNamespace(
+                choices=[],
+                model="grok-4",
+                usage=SimpleNamespace(
+                    prompt_tokens=32,
+                    completion_tokens=9,
+                    completion_tokens_details=SimpleNamespace(reasoning_tokens=94),
+                ),
+            ),
+        ),
+        Usage("grok-4", 32, 9, None, 94),
+    ),
+    (
         "ollama",
         (_ollama("stop") | {"prompt_eval_count": 40, "eval_count": 5},),
         Usage("llama3", 40, 5),
@@ -199,7 +215,7 @@ USAGES: list[tuple[str, tuple[Any, ...], Usage]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "raws", "usage"), USAGES, ids=[each[0] for each in USAGES])
+@pytest.mark.parametrize(("kind", "raws", "usage"), USAGES, ids=[each[2].model for each in USAGES])
 async def test_an_answer_ends_with_what_it_took(
     monkeypatch: pytest.MonkeyPatch, kind: str, raws: tuple[Any, ...], usage: Usage
 ) -> None:
