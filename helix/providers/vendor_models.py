@@ -1,4 +1,4 @@
-"""LlamaIndex's integrations held to Helix's rules: vectors, errors, and answers that end whole.
+"""LlamaIndex's integrations held to Helix's rules: vectors, and answers that end whole.
 
 LlamaIndex ends a cut or blocked answer as it ends a whole one; here an answer without a finish
 reason that ends it whole is an UpstreamError.
@@ -6,8 +6,7 @@ reason that ends it whole is an UpstreamError.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 import httpx
@@ -17,10 +16,11 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from pydantic import PrivateAttr
 
 from helix.domain.usage import KEY, Usage
-from helix.errors import HelixError, UpstreamError
+from helix.errors import UpstreamError
 from helix.providers.open_responses import collecting_responses
-from helix.providers.retries import TRANSIENT_STATUSES, RetryPolicy, retry_after_seconds
+from helix.providers.retries import RetryPolicy
 from helix.providers.vectors import unit_vectors
+from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)
@@ -29,58 +29,6 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceed
 """The finish reasons, over all vendors, of an answer that met a limit."""
 CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
 """The finish reasons, over all vendors, of an answer that calls tools."""
-
-_CONTEXT_FULL = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-"""Error codes of OpenAI and llama.cpp for a prompt that is longer than the model's context."""
-_CONTEXT_REMEDY = (
-    "has too small a context for this prompt: lower RETRIEVAL_TOP_K or HELIX_HISTORY_CHARS, or give"
-    " the model a larger one"
-)
-REFUSED_STATUSES = frozenset({400, 422})
-"""Of a request that the server would refuse again."""
-
-_UNREACHED = (ConnectionError, httpx.ConnectError, httpx.RemoteProtocolError, httpx.ReadError)
-
-
-def requested_delay(error: Exception) -> float | None:
-    """The Judge of a vendor's errors, which share no root, but most have a ``status_code``.
-
-    A silence is not tried again: the first request may still be running, and be paid for.
-    """
-    if getattr(error, "code", None) == "insufficient_quota":  # OpenAI's 429 for an unpaid bill
-        return None
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int) and status > 0:
-        passing = status in TRANSIENT_STATUSES
-    else:
-        passing = isinstance(error, _UNREACHED) or type(error).__name__ == "APIConnectionError"
-    if not passing:
-        return None
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    value = headers.get("retry-after") if isinstance(headers, Mapping) else None
-    return retry_after_seconds(value) or 0.0
-
-
-@contextmanager
-def upstream_errors(name: str, *, of_chat: bool = False) -> Iterator[None]:
-    """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root.
-
-    ``of_chat``: that a request was refused as it stands is told (``about_input``).
-    """
-    try:
-        yield
-    except HelixError:
-        raise
-    except Exception as error:  # noqa: BLE001
-        # From None: a log that prints causes would print the key or the prompt they may hold.
-        if isinstance(error.__cause__, HelixError):  # of a transport of ours, below the client
-            raise error.__cause__ from None
-        if _CONTEXT_FULL & {getattr(error, "code", None), getattr(error, "type", None)}:
-            raise UpstreamError(f"{name} {_CONTEXT_REMEDY}", transient=False) from None
-        kind = type(error).__name__
-        remedy = "check that it runs, its key and the model's name"
-        refused = of_chat and getattr(error, "status_code", None) in REFUSED_STATUSES
-        raise UpstreamError(f"{name} failed ({kind}): {remedy}", about_input=refused) from None
 
 
 class PaddedEmbedding(BaseEmbedding):
@@ -156,11 +104,12 @@ class AnswerEnd:
         self._whole = whole | CALL_REASONS if may_call else whole
         self._may_call = may_call
         self._reason: str | None = None
-        self._has_text = False
+        self._began = self._has_text = False
         self._counted = False
 
     def take(self, response: ChatResponse, text: str | None) -> None:
         # The last one that says: a chunk of token counts may follow it.
+        self._began = True
         self._reason = self._finish_reason(response.raw) or self._reason
         self._has_text = self._has_text or bool(text)
         self.usage = self.usage.updated(self._read_usage(response.raw))
@@ -175,6 +124,8 @@ class AnswerEnd:
     def check(self) -> None:
         """Raise UpstreamError unless there was text, and a reason that means that it is all."""
         reason = self._reason
+        if not self._began:
+            raise UpstreamError(f"{self.name} sent no answer: check the address of its server")
         if not reason:
             raise UpstreamError(f"{self.name} ended its answer before it was finished: try again")
         if reason in LENGTH_REASONS:
