@@ -12,13 +12,14 @@ from typing import Any
 import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, TextBlock
 from pydantic import PrivateAttr
 
 from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.open_responses import collecting_responses
 from helix.providers.retries import RetryPolicy
+from helix.providers.thoughts import Spoken
 from helix.providers.vectors import unit_vectors
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
@@ -152,7 +153,7 @@ class WholeAnswers(BaseLLM):
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name, of_chat=True):
-            response = super().chat(messages, **kwargs)  # type: ignore[safe-super]
+            response = _spoken(super().chat(messages, **kwargs))  # type: ignore[safe-super]
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -161,7 +162,7 @@ class WholeAnswers(BaseLLM):
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name, of_chat=True):
-            response = await super().achat(messages, **kwargs)  # type: ignore[safe-super]
+            response = _spoken(await super().achat(messages, **kwargs))  # type: ignore[safe-super]
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -181,6 +182,14 @@ class WholeAnswers(BaseLLM):
         return _ending_whole(stream, end, responses)
 
 
+def _spoken(response: ChatResponse) -> ChatResponse:
+    """``response`` without the thoughts in front of its text."""
+    for block in response.message.blocks:
+        if isinstance(block, TextBlock):
+            block.text = Spoken().feed(block.text)
+    return response
+
+
 async def _close(responses: list[httpx.Response]) -> None:
     for each in responses:
         await each.aclose()
@@ -189,9 +198,10 @@ async def _close(responses: list[httpx.Response]) -> None:
 async def _ending_whole(
     stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd, responses: list[httpx.Response]
 ) -> AsyncGenerator[ChatResponse, None]:
-    last = None
+    last, spoken = None, Spoken()
     try:
         while (response := await _next(stream, end.name, responses)) is not None:
+            response.delta = spoken.feed(response.delta or "")
             end.take(response, response.delta)
             yield (last := response)
     finally:

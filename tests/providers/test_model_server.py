@@ -61,6 +61,24 @@ async def test_a_model_of_a_server_answers_under_its_own_name() -> None:
     assert sent["stream_options"] == {"include_usage": True}
 
 
+@pytest.mark.parametrize("answer", ["Five days.", "<b>Five</b> days.", " Five days. </think>"])
+async def test_thoughts_in_front_of_an_answer_are_left_out(answer: str) -> None:
+    thought = "\n<think>\nHow many days?\n</think>\n\n"
+    message = {"role": "assistant", "content": f"{thought}{answer.lstrip()}"}
+    whole = _json({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    with scripted(_list(VLLM), saying(answer), saying(thought + answer), whole) as server:
+        llm = build_llm(_chosen(server))
+        assert await _answer(llm) == answer
+        assert await _answer(llm) == answer.lstrip()
+        assert (await llm.reply(HELLO)).message.content == answer.lstrip()
+
+
+async def test_thoughts_alone_are_no_answer() -> None:
+    reply = saying("<think>How many days?")
+    with scripted(_list(VLLM), reply) as server, pytest.raises(UpstreamError, match="without an"):
+        await _answer(build_llm(_chosen(server)))
+
+
 @pytest.mark.parametrize(
     ("listed", "set_by_hand", "most"),
     [(VLLM, None, 1024), ({**VLLM, "max_model_len": 131072}, None, 4096), (VLLM, 300, 300)],
