@@ -11,6 +11,11 @@ class HelixError(Exception):
     status = 500
 
 
+def problem_of(error: BaseException) -> str:
+    """The line of an error of ours, for a log; of another the type, for its text may hold a key."""
+    return str(error) if isinstance(error, HelixError) else type(error).__name__
+
+
 class SettingsError(HelixError):
     """A variable is missing or malformed, or an extra is not installed."""
 

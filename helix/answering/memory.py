@@ -11,6 +11,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.domain.citations import MARKER
 from helix.domain.history import History
 from helix.domain.memory import defused
+from helix.errors import problem_of
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import prompt
 
@@ -41,7 +42,7 @@ async def next_summary(
         async with asyncio.timeout(SUMMARY_SECONDS):
             summary_text = await _model_summary(llm, history.summary, question, answer)
     except Exception as error:  # noqa: BLE001 - whatever it was, the turn is summed up without it
-        _logger.warning("summing up by %s failed: %s", llm.identity, type(error).__name__)
+        _logger.warning("summing up by %s failed: %s", llm.identity, problem_of(error))
         return plain
     return summary_text[:LONGEST].strip() or plain
 

@@ -28,7 +28,7 @@ from helix.answering.reading_right import ReadingRight
 from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.domain.contract import Verdict
-from helix.errors import Unavailable
+from helix.errors import Unavailable, problem_of
 from helix.overload.long_work import LONG
 from helix.providers.base import LanguageModel, is_offline
 from helix.settings.prompts import Prompts, reading
@@ -330,7 +330,7 @@ class AnswerRequest:
             with span("judge", model=judge.identity), answer.prompts.active():
                 return await judge.judge(self.question.text, answer.text, answer.retrieval.sources)
         except Exception as error:  # noqa: BLE001  a failed judge costs no answer
-            _logger.warning("judge %s failed: %s", judge.identity, type(error).__name__)
+            _logger.warning("judge %s failed: %s", judge.identity, problem_of(error))
             return None
 
     def summary(self, answer: Answer, *, with_verdict: bool) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import tenacity
 
-from helix.errors import HelixError
+from helix.errors import problem_of
 from helix.telemetry.usage_meter import RETRIES
 
 TRANSIENT_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
@@ -74,8 +74,7 @@ class RetryPolicy:
 
         def report(state: tenacity.RetryCallState) -> None:
             error = state.outcome.exception() if state.outcome else None
-            # the text of another's error may hold a key or a prompt
-            problem = str(error) if isinstance(error, HelixError) else type(error).__name__
+            problem = problem_of(error) if error else ""
             text = "%s, attempt %d failed (%s): trying again in %.1f s"
             _logger.info(text, service, state.attempt_number, problem, state.upcoming_sleep)
             RETRIES.labels(service).inc()

@@ -14,7 +14,7 @@ from helix.domain.followups import FollowUp
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.retrieval import LISTED, RRF_K, Trace
 from helix.domain.scope import Scope
-from helix.errors import HelixError
+from helix.errors import HelixError, problem_of
 from helix.providers.base import Embedder, embedding_failures
 from helix.retrieval.evidence import ATTACHED, found_answer
 from helix.retrieval.named_documents import Named, preferring, scope_of
@@ -56,7 +56,7 @@ async def _embed_terms(embedder: Embedder, terms: str) -> EmbeddedQuestion | Non
     try:
         return EmbeddedQuestion(asked, await question_vector(embedder, asked))
     except HelixError as error:
-        _logger.warning("search terms were not embedded: %s", type(error).__name__)
+        _logger.warning("search terms were not embedded: %s", problem_of(error))
         return None
 
 
@@ -178,7 +178,7 @@ class Searches:
         try:
             return await self._search(terms, self.scope, limit)
         except HelixError as error:
-            _logger.warning("search terms were not searched: %s", type(error).__name__)
+            _logger.warning("search terms were not searched: %s", problem_of(error))
             return None
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import QUESTION_PREFIX
+from helix.errors import problem_of
 from helix.language.terms import terms
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import active_prompts
@@ -137,7 +138,7 @@ class ModelRewriter:
                 reply = await self._reply(instructions, question)
         except Exception as error:  # noqa: BLE001 - whatever it was, the question can be searched
             self.failures += 1
-            _logger.warning("rewriting by %s failed: %s", identity, type(error).__name__)
+            _logger.warning("rewriting by %s failed: %s", identity, problem_of(error))
             return None
         found = search_terms(reply, question)
         self._known[key] = found
