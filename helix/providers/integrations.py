@@ -16,8 +16,8 @@ from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.usage import Usage
 from helix.errors import SettingsError
 from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
-from helix.providers.retries import PATIENT
-from helix.providers.vendor_models import ONE_ATTEMPT, AnswerEnd, PaddedEmbedding, WholeAnswers
+from helix.providers.retries import INTERACTIVE, PATIENT
+from helix.providers.vendor_models import AnswerEnd, PaddedEmbedding, WholeAnswers
 from helix.settings import Settings
 
 
@@ -41,7 +41,9 @@ class Integration:
     def embedder(self, settings: Settings, model: str, *, patient: bool = False) -> Embedder:
         """The embedder that ``HELIX_EMBEDDER`` names, its vectors padded to 1536.
 
-        ``patient`` tries a batch of texts again as ``helix.providers.retries.PATIENT`` says.
+        The attempts are those of ``helix.providers.retries``, PATIENT or INTERACTIVE: the vendor's
+        client and LlamaIndex are told to make none, for they would multiply, and try a silence
+        again.
 
         Raises:
             SettingsError: no model after the colon, the extra is not installed, or the vendor's
@@ -50,10 +52,8 @@ class Integration:
         name = settings.embedder
         vendor = _load("HELIX_EMBEDDER", name, model, self)
         options = self.options(settings, model)
-        if patient and "max_retries" in options:
-            options["max_retries"] = 0  # or the vendor's attempts and ours would multiply
         inner = _construct("HELIX_EMBEDDER", name, vendor, options, self.remedy)
-        padded = PaddedEmbedding(inner, name, PATIENT if patient else ONE_ATTEMPT)
+        padded = PaddedEmbedding(inner, name, PATIENT if patient else INTERACTIVE)
         return Embedder(
             model=padded,
             identity=f"{name}:{EMBEDDING_DIMENSIONS}",

@@ -19,7 +19,7 @@ from helix.providers.base import LanguageModel
 from helix.providers.integrations import ChatIntegration, Integration
 from helix.providers.llama_grammar import llama_schema
 from helix.providers.open_responses import collecting_client
-from helix.providers.openai import ATTEMPTS, finish_reason, load_client, usage
+from helix.providers.openai import finish_reason, load_client, usage
 from helix.providers.schemas import openai_schema
 from helix.providers.served_models import ServedModel, model_at, served_model, served_models
 from helix.settings import Settings
@@ -93,7 +93,7 @@ def chat_options(address: str, key: str, model: str, context: int) -> dict[str, 
         "is_chat_model": True,
         "is_function_calling_model": True,
         "temperature": 0.0,
-        "max_retries": ATTEMPTS - 1,  # the client's own; LlamaIndex adds no attempt then
+        "max_retries": 1,  # the client's own; LlamaIndex adds no attempt then
         "additional_kwargs": {"stream_options": counts} if counts else {},
     }
 
@@ -105,7 +105,7 @@ def embedding_options(address: str, key: str, model: str) -> dict[str, Any]:
         "api_base": address,
         "api_key": key,
         "embed_batch_size": EMBED_BATCH,
-        "max_retries": ATTEMPTS,
+        "max_retries": 0,
         # the client asks for base64 by itself, which not every server knows
         "additional_kwargs": {"encoding_format": "float"},
     }

@@ -12,9 +12,6 @@ from helix.providers.open_responses import collecting_client
 from helix.providers.schemas import openai_schema
 from helix.settings import Settings
 
-ATTEMPTS = 2
-"""For embeddings, where client and LlamaIndex both retry, their defaults making 110."""
-
 
 def finish_reason(raw: Any) -> str | None:
     """The finish reason of a chunk or an answer: its first choice's; None without a choice."""
@@ -47,7 +44,7 @@ def _embedding_options(settings: Settings, model: str) -> dict[str, Any]:
     # The third generation gives any width on demand; the large one would be too wide by itself.
     width = {"dimensions": EMBEDDING_DIMENSIONS} if model.startswith("text-embedding-3-") else {}
     timeout = settings.model_timeout
-    return {"model_name": model, "timeout": timeout, "max_retries": ATTEMPTS, **width}
+    return {"model_name": model, "timeout": timeout, "max_retries": 0, **width}
 
 
 def load_client() -> None:

@@ -36,8 +36,8 @@ class PaddedEmbedding(BaseEmbedding):
     """Another embedding whose vectors come out 1536 wide, with zeros at the end, and of length 1.
 
     Padding and scaling change no cosine. Raises SettingsError where the vectors are wider, and
-    UpstreamError where the other embedding fails as often as ``policy`` lets it (for a question:
-    once) or gives no usable vector.
+    UpstreamError where the other embedding fails as often as ``policy`` lets it or gives no usable
+    vector.
     """
 
     _inner: BaseEmbedding
@@ -53,13 +53,15 @@ class PaddedEmbedding(BaseEmbedding):
         return "PaddedEmbedding"
 
     def _get_query_embedding(self, query: str) -> list[float]:
+        retrying = self._policy.retrying(requested_delay, "vendor")
         with upstream_errors(self.model_name):
-            row = self._inner.get_query_embedding(query)
+            row = retrying(self._inner.get_query_embedding, query)
         return unit_vectors([row], 1, self.model_name)[0]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
+        retrying = self._policy.retrying_async(requested_delay, "vendor")
         with upstream_errors(self.model_name):
-            row = await self._inner.aget_query_embedding(query)
+            row: list[float] = await retrying(self._inner.aget_query_embedding, query)
         return unit_vectors([row], 1, self.model_name)[0]
 
     def _get_text_embedding(self, text: str) -> list[float]:

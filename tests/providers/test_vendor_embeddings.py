@@ -16,7 +16,7 @@ from helix.errors import SettingsError, UpstreamError
 from helix.providers import factories
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
-from helix.providers.retries import PATIENT
+from helix.providers.retries import INTERACTIVE, PATIENT
 from helix.providers.vendor_models import PaddedEmbedding
 from tests.support.vendor_packages import (
     EMBEDDINGS,
@@ -108,11 +108,12 @@ class BusyEmbedding(LetterEmbedding):
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
+async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_four(
     monkeypatch: pytest.MonkeyPatch, asynchronous: bool
 ) -> None:
-    fast = replace(PATIENT, first_wait=0.001)
-    monkeypatch.setattr("helix.providers.integrations.PATIENT", fast)
+    for name, policy in {"PATIENT": PATIENT, "INTERACTIVE": INTERACTIVE}.items():
+        fast = replace(policy, first_wait=0.001)
+        monkeypatch.setattr(f"helix.providers.integrations.{name}", fast)
     options: dict[str, Any] = {}
 
     def embedding(**given: Any) -> BusyEmbedding:
@@ -124,7 +125,7 @@ async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
     async def attempts(failures: list[Any], patient: bool) -> tuple[int, bool]:
         name = settings(embedder="openai:some-model")
         model: Any = build_embedder(name, patient=patient).model
-        assert (options["max_retries"] == 0) is patient
+        assert options["max_retries"] == 0
         model._inner.failures = [*failures]
         try:
             if asynchronous:
@@ -142,4 +143,5 @@ async def test_a_batch_of_an_ingest_is_tried_five_times_and_a_question_once(
     assert await attempts([Busy(401)], patient=True) == (1, False)
     assert await attempts([Busy(429, code="insufficient_quota")], patient=True) == (1, False)
     assert await attempts([TimeoutError()], patient=True) == (1, False)
-    assert await attempts([Busy(503)], patient=False) == (1, False)
+    assert await attempts([Busy(503)] * 3, patient=False) == (4, True)
+    assert await attempts([Busy(503)] * 4, patient=False) == (4, False)

@@ -59,3 +59,15 @@ async def test_a_silence_names_its_setting(what: str) -> None:
                 await build_embedder(chosen).model.aget_query_embedding("hello")
             else:
                 _ = [response async for response in await build_llm(chosen).stream(HELLO)]
+        assert what == "model" or len(server.asked) == 1, "it may still run, and be paid for"
+
+
+async def test_a_question_is_embedded_by_a_server_that_was_busy_for_a_moment() -> None:
+    row = {"object": "embedding", "index": 0, "embedding": [3.0, 4.0]}
+    found = {"object": "list", "model": "e5", "data": [row], "usage": {}}
+    busy = _error(503)
+    with scripted(busy, Reply(json.dumps(found).encode(), headers=busy.headers)) as server:
+        chosen = settings(embedder="server:e5", model_server=server.url)
+        vector = await build_embedder(chosen).model.aget_query_embedding("hello")
+        assert vector[:2] == pytest.approx([0.6, 0.8])
+        assert len(server.asked) == 2
