@@ -34,6 +34,7 @@ from helix.library.run_files import FileRow, fail_file, load_file, retag, set_fi
 from helix.library.runs import stop_for_fault
 from helix.library.source_entries import SOURCE
 from helix.library.web_imports import is_web
+from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
@@ -48,7 +49,6 @@ from pipelines.facts import facts_of
 from pipelines.facts.front import plain
 from pipelines.facts.title import title_of
 from pipelines.files.embedding import EmbedNodes, EmbedTexts, RunBatch
-from pipelines.files.reading_places import ReadingPlaces
 from pipelines.files.recipe import USUAL, ChunkSizes, is_unchanged
 from pipelines.files.terms import TermsBeside
 from pipelines.outages import in_database, through_outages

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
 from helix.library.privacy.contacts import counting
+from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder, build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
@@ -18,7 +19,6 @@ from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
-from pipelines.files.reading_places import ReadingPlaces
 from pipelines.files.recipe import ChunkSizes
 from pipelines.runs.path_plan import FileHashes
 from pipelines.runs.pausable_engine import PausableEngine

@@ -14,12 +14,12 @@ import pytest
 from helix.domain.scope import DEFAULT_TENANT
 from helix.library.run_files import NewFile, add_files, load_file, set_file
 from helix.library.runs import create_run
+from helix.overload.fairness import ReadingPlaces
 from helix.storage.stored_bytes import keep_bytes
 from helix.store import ChunkStore
 from pipelines.files import ingestion
 from pipelines.files.embedding import requests_of
 from pipelines.files.ingestion import Embedding, FileIngestion, Tools
-from pipelines.files.reading_places import ReadingPlaces
 from pipelines.readers import ReadText, UnreadableFile
 from pipelines.sandbox import Sandbox
 from tests.support.fake_embedder import opened, rows, word_embedder

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections import Counter
 
-from pipelines.files.reading_places import ReadingPlaces
+from helix.overload.fairness import ReadingPlaces
 
 
 class Readers:
