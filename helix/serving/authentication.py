@@ -26,10 +26,9 @@ from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
-from helix.serving.caller import Caller, given_twice, learner_of
+from helix.serving.caller import Caller, given_twice, learner_of, meter_request
 from helix.serving.key_scopes import IN_SPACES, ScopeMissing, needed_scope, public_part
 from helix.serving.session_cookie import secret_of, session_of
-from helix.serving.usage_metering import meter_request
 from helix.settings import Public
 
 _NO_KEY = "an API key is needed: send Authorization: Bearer hx_…, made with `helix keys create`"

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fastapi import Request
 from starlette.datastructures import State
 
 from helix.answering.reading_right import ReadingRight
@@ -15,7 +16,10 @@ from helix.library.access import Library
 from helix.library.keys import KEY_SCOPES
 from helix.library.people.browser_sessions import SessionAccess
 from helix.library.spaces import space_of
+from helix.library.usage_limits import Allowance
 from helix.services import Services
+from helix.serving.access_recorder import AccessRecorder
+from helix.telemetry.usage_meter import Payer, UsageMeter, use_meter
 
 if TYPE_CHECKING:
     from helix.study.progress.actions import Action
@@ -203,3 +207,23 @@ def given_twice(name: str) -> BadRequest:
 def learner_of(person_id: int) -> str:
     """The learner that a person is, by whatever they come in."""
     return f"person {person_id}"
+
+
+def allowance_of(request: Request, caller: Caller) -> Allowance | None:
+    """The allowance of ``caller``; None: nobody is known, or HELIX_USAGE_DAYS=0 counts nothing."""
+    known = caller.key_id is not None or caller.person_id is not None
+    if not known or not caller.services.settings.usage_days:
+        return None
+    recorder: AccessRecorder = request.state.recorder
+    spaces = caller.reach.spaces
+    payer = Payer(caller.tenant, caller.person_id, caller.key_id)
+    only = spaces[0] if spaces and len(spaces) == 1 else None
+    meter = UsageMeter(payer, recorder.used.add, only)
+    return Allowance(caller.services.store, meter, caller.limits or (), recorder.used)
+
+
+def meter_request(request: Request, caller: Caller) -> None:
+    """Count for ``caller`` what is used in this context from now on, within their limits."""
+    allowance = allowance_of(request, caller)
+    request.state.allowance = allowance
+    use_meter(allowance.meter if allowance else None)

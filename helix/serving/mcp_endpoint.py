@@ -28,10 +28,9 @@ from helix.services import Services
 from helix.serving.access_recorder import AccessRecorder
 from helix.serving.addresses import base_of
 from helix.serving.authentication import asked_space
-from helix.serving.caller import Caller
+from helix.serving.caller import Caller, meter_request
 from helix.serving.disconnects import run_unless_disconnected
 from helix.serving.mcp_access import access_of_bearer
-from helix.serving.usage_metering import meter_request
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -20,11 +20,10 @@ from helix.library.usage_limits import (
     set_limits,
 )
 from helix.serving.authentication import ApiRoute, CurrentCaller
-from helix.serving.caller import Caller
+from helix.serving.caller import Caller, allowance_of
 from helix.serving.key_scopes import ScopeMissing
 from helix.serving.person_route import as_owner
 from helix.serving.sse import TextJson
-from helix.serving.usage_metering import allowance_of
 from helix.telemetry.usage_meter import today
 
 router = APIRouter(prefix="/v1/usage", tags=["usage"], route_class=ApiRoute)
