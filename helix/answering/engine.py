@@ -26,8 +26,7 @@ from helix.answering.stream import AnswerStream, GatheringStream, filtered
 from helix.answering.tool_answers import or_results, results_told
 from helix.domain.citations import attribute_citations, cite
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
-from helix.domain.findings import Beside, findings
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages, findings
 from helix.domain.question_analysis import Intent, courtesy, intent_of, summary_topic
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope

@@ -1,4 +1,4 @@
-"""Order where many wait: the tenants in turn, of each the one that came first; places to read in."""
+"""Order where many wait, and the places they wait for: the tenants in turn, the first of each."""
 
 from __future__ import annotations
 

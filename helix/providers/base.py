@@ -72,7 +72,7 @@ class LanguageModel:
     ``sees``: an image may be put to it; whether a vendor's model takes one, its service says.
     ``hears``: a recording may be put to it, as a document of that type.
     ``reads_beside``: the question and its sources are put beside its prompt as values
-    (helix.domain.findings.Beside); others get the contract's bytes alone.
+    (helix.domain.prompt.Beside); others get the contract's bytes alone.
     ``thinking`` is the same model asked for its thoughts too, where tools are put to it; None where
     there is no such thing.
     ``schema_options`` gives, for a JSON schema, the arguments of ``astream_chat`` that hold the

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from helix.domain.findings import BEGIN, END, RULES, findings
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import (
+    CALCULATION_RULES,
+    CALCULATIONS_BEGIN,
+    CALCULATIONS_END,
+    chat_messages,
+    findings,
+)
 from helix.domain.tool_calls import ToolCall
 from tests.support.sales_table import SOURCES, lamps_change
 
@@ -13,8 +18,9 @@ from tests.support.sales_table import SOURCES, lamps_change
 def test_calculations_stand_in_a_message_of_their_own_with_their_markers() -> None:
     found = findings([lamps_change()], [], SOURCES)
     system, data, user = chat_messages("Change?", SOURCES, calculations=found.before)
-    assert str(system.content).endswith(RULES)
-    assert data.content == f"{BEGIN}\n{lamps_change().statement} [1]\n{END}"
+    assert str(system.content).endswith(CALCULATION_RULES)
+    told = f"{lamps_change().statement} [1]"
+    assert data.content == f"{CALCULATIONS_BEGIN}\n{told}\n{CALCULATIONS_END}"
     assert user.content == chat_messages("Change?", SOURCES)[-1].content
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
-from helix.domain.findings import Beside
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.errors import SettingsError
 from helix.providers.factories import build_llm

@@ -9,8 +9,7 @@ import pytest
 from helix.answering.proof import prove
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
-from helix.domain.findings import Beside
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.source_place import SourcePlace
 from tests.support.offline_answers import ask_of
 from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import REFUSAL
-from helix.domain.findings import Beside
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.providers.offline import offline_llm
 from helix.providers.offline.reading import Offered

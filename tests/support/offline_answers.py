@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from llama_index.core.base.llms.types import ChatMessage
 
 from helix.domain.context import Source
-from helix.domain.findings import Beside
-from helix.domain.prompt import chat_messages
+from helix.domain.prompt import Beside, chat_messages
 from helix.domain.source_place import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM
 from helix.providers.offline.reading import OfferedSource

@@ -1,6 +1,6 @@
 """The offline language model: it quotes the sentences that answer, with their numbers, or refuses.
 
-It reads what lies beside the prompt (helix.domain.findings.Beside) as data: nothing a source says
+It reads what lies beside the prompt (helix.domain.prompt.Beside) as data: nothing a source says
 can change what it does, for all it does is choose sentences and copy them.
 """
 
@@ -26,8 +26,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_ca
 from llama_index.core.llms.custom import CustomLLM
 
 from helix.domain.contract import REFUSAL
-from helix.domain.findings import Beside
-from helix.domain.prompt import BESIDE
+from helix.domain.prompt import BESIDE, Beside
 from helix.providers.offline.extract import RISK, answer_of
 from helix.providers.offline.reading import Offered
 

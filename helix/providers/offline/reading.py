@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from helix.domain.findings import Beside, Findings
+from helix.domain.prompt import Beside, Findings
 from helix.domain.source_place import SourcePlace
 
 
