@@ -24,7 +24,7 @@ from llama_index.core.schema import Document, MetadataMode
 
 from helix.domain.followups import topic_of, with_topic
 from helix.domain.records import HEADING_PATH
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from pipelines.readers import read
 from pipelines.splitters import SectionSplitter
 from pipelines.splitters.section_splitter import SECTIONS, TITLE

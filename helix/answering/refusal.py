@@ -9,8 +9,8 @@ from typing import TypedDict
 
 from helix.domain.question_analysis import AskedQuestion, read_question
 from helix.domain.records import Hit
+from helix.domain.relevance import SourcePlace
 from helix.domain.retrieval import Reason, Retrieval
-from helix.domain.source_place import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.evidence.units import Passage as ReadPassage
 from helix.evidence.units import units_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.domain.tool_results import ToolResult
 from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import word_lists

@@ -22,7 +22,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
 from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.domain.tool_calls import ToolCall
 from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.words import as_seen

@@ -1,17 +1,79 @@
-"""Tests that a statement bears on the question: its subject, its entity, its period. Pure."""
+"""The place of a source, and tests that a statement bears on the question asked. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from typing import Protocol
 
 from helix.domain.question_analysis import AskedQuestion
-from helix.domain.source_place import SourcePlace
 from helix.language.durations import lengths_in, months_in
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, dates, keys_until, periods
 from helix.language.word_lists import word_lists
+
+_WEEK = 8  # days by which the ends of one period differ from year to year
+
+
+@dataclass(frozen=True)
+class SourcePlace:
+    """The title of a source's document, the headings above it, the document's facts by name."""
+
+    title: str = ""
+    heading_path: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """All of it as one text."""
+        return "\n".join((self.title, *self.heading_path, *self.facts.values()))
+
+    @cached_property
+    def about(self) -> frozenset[str]:
+        """Meanings of its title, the headings above it and the facts of its document."""
+        return frozenset(meanings(self.text))
+
+    @cached_property
+    def company(self) -> frozenset[str]:
+        """The words of the company's name; empty where none is known."""
+        return frozenset(meanings(self.facts.get("company", "")))
+
+    @cached_property
+    def period_end(self) -> date | None:
+        """The last day of what its document reports on."""
+        period = self.facts.get("period_end") or self.facts.get("period", "")
+        return next((day for _, _, day in dates(period)), None)
+
+    @cached_property
+    def period_keys(self) -> frozenset[str]:
+        """The keys of helix.language.periods of what its document reports on."""
+        facts = self.facts
+        found = {key for name in ("period", "fiscal") for one in periods(facts.get(name, ""))
+                 for key in one.keys}  # fmt: skip
+        if self.period_end:
+            found.update(
+                keys_until(self.period_end, 12 if "year" in facts.get("period", "") else 3)
+            )
+        return frozenset(found)
+
+    def fiscal_keys(self, day: date) -> frozenset[str]:
+        """The key of the company's own quarter that ends at ``day``, this year's or last year's."""
+        if self.period_end is None:
+            return frozenset()
+        years = round((self.period_end - day).days / 365)
+        if abs((self.period_end - day).days - 365 * years) > _WEEK:
+            return frozenset()
+        found = set[str]()
+        for one in periods(self.facts.get("fiscal", "")):
+            kind, _, rest = one.keys[0].partition(":")
+            year, dash, part = rest.partition("-")
+            if year.isdigit():
+                found.add(f"{kind}:{int(year) - years}{dash}{part}")
+        return frozenset(found)
+
 
 NO_PLACE = SourcePlace()
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.evidence.units import Passage, units_of
 from helix.overload.long_work import off_loop

@@ -8,9 +8,9 @@ from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
 from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit
+from helix.domain.relevance import SourcePlace
 from helix.domain.retrieval import Retrieval, Trace
 from helix.domain.scope import Scope
-from helix.domain.source_place import SourcePlace
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.storage.document_parts import documents_by_name, section_leads
 from helix.storage.searches import hit_of

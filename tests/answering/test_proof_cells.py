@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.answering.proof import Statement, prove
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from tests.support.report_rows import report_sources
 
 SOURCES = report_sources()

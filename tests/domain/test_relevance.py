@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.domain.question_analysis import read_question
-from helix.domain.relevance import irrelevance
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace, irrelevance
 
 QUARRY = SourcePlace("Quarry 10-Q", ("Restructuring",), {"company": "Quarry Corporation"})
 COMPANIES = frozenset({"quarri", "orchard"})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from helix.domain.citations import marker_numbers
 from helix.domain.contract import REFUSAL
 from helix.domain.prompt import Beside, chat_messages
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.errors import SettingsError
 from helix.providers.factories import build_llm
 from helix.providers.offline import offline_llm

@@ -10,7 +10,7 @@ from helix.answering.proof import prove
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
 from helix.domain.prompt import Beside, chat_messages
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from tests.support.offline_answers import ask_of
 from tests.support.report_rows import FLOWS, QUARRY, lines, report_sources
 

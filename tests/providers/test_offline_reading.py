@@ -8,7 +8,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.contract import REFUSAL
 from helix.domain.prompt import Beside, chat_messages
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.providers.offline import offline_llm
 from helix.providers.offline.reading import Offered
 from helix.settings import load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.domain.citations import marker_numbers
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.providers.offline.extract import _together
 from helix.providers.offline.quotes import likeliest
 from helix.providers.offline.reading import OfferedSource

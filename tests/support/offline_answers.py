@@ -8,7 +8,7 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from helix.domain.context import Source
 from helix.domain.prompt import Beside, chat_messages
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 from helix.providers.offline.answerer import OfflineLLM
 from helix.providers.offline.reading import OfferedSource
 

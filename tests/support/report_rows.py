@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from helix.domain.context import Source
 from helix.domain.records import Hit
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 
 PERIODS = (
     "Three Months Ended › July 1, 2023", "Three Months Ended › June 25, 2022",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from helix.domain.prompt import Beside, Findings
-from helix.domain.source_place import SourcePlace
+from helix.domain.relevance import SourcePlace
 
 
 @dataclass(frozen=True)
