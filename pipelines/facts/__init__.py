@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from helix.domain.facts import PERIOD_END, period_end
-from pipelines.facts.authors import author_facts
 from pipelines.facts.company import company_facts
 from pipelines.facts.front import Fact, Facts, Front, front_of
 from pipelines.facts.time import time_facts
-from pipelines.facts.title import kind_facts
+from pipelines.facts.title import author_facts, kind_facts
 from pipelines.readers import ReadText
 
 Rule = Callable[[Front, Facts], Facts]

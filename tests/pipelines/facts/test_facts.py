@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.facts import facts_of
-from pipelines.facts.authors import people
-from pipelines.facts.title import is_informative, title_of
+from pipelines.facts.title import is_informative, people, title_of
 from pipelines.readers import ReadText
 
 FILING = """UNITED STATES
