@@ -17,7 +17,7 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.library.access import Row
 from helix.library.errors import NotFound
-from helix.storage.document_sources import UPLOADED
+from helix.storage.stored_documents import UPLOADED
 from helix.telemetry.logs import configure_logging
 
 runs = typer.Typer(

@@ -22,10 +22,9 @@ from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.library.spaces import place_document
 from helix.storage.connections import Connected
-from helix.storage.document_sources import UPLOADED, add_source
 from helix.storage.statements import uploads as sql
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
-from helix.storage.stored_documents import keep_file
+from helix.storage.stored_documents import UPLOADED, add_source, keep_file
 
 _LONGEST_NAME = 255
 REPLACED = "replaced by a later upload"

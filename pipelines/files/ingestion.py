@@ -38,11 +38,10 @@ from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder
 from helix.storage.connections import Connected
-from helix.storage.document_sources import source_of_same_bytes
 from helix.storage.document_writes import Written
 from helix.storage.packed_terms import PackedTerms
 from helix.storage.stored_bytes import stored_file
-from helix.storage.stored_documents import keep_file
+from helix.storage.stored_documents import keep_file, source_of_same_bytes
 from helix.store import ChunkStore
 from pipelines import readers
 from pipelines.facts import facts_of

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from helix.domain.prompt import (
     CALCULATION_RULES,
+    CALCULATIONS_BEGIN,
+    CALCULATIONS_END,
     chat_messages,
     findings,
 )
@@ -17,7 +19,8 @@ def test_calculations_stand_in_a_message_of_their_own_with_their_markers() -> No
     found = findings([lamps_change()], [], SOURCES)
     system, data, user = chat_messages("Change?", SOURCES, calculations=found.before)
     assert str(system.content).endswith(CALCULATION_RULES)
-    assert data.content == f"{BEGIN}\n{lamps_change().statement} [1]\n{END}"
+    told = f"{lamps_change().statement} [1]"
+    assert data.content == f"{CALCULATIONS_BEGIN}\n{told}\n{CALCULATIONS_END}"
     assert user.content == chat_messages("Change?", SOURCES)[-1].content
 
 
