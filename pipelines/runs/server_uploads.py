@@ -19,7 +19,7 @@ from helix.commands.service.server_connection import ServerConnection, connected
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
 from pipelines.files.scan import SourceFile, scan
-from pipelines.runs.reporter import Reporter
+from pipelines.runs.foreground import Reporter
 from pipelines.runs.run_identity import summary
 
 _AT_ONCE = 4

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from pipelines.runs.reporter import Reporter
+from pipelines.runs.foreground import Reporter
 
 
 class Terminal(io.StringIO):
