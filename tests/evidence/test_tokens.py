@@ -9,9 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from helix.evidence import tokens
-from helix.evidence.tokens import WordTokens
-from helix.evidence.vectors import normalise, word_vectors
+from helix.evidence import vectors
+from helix.evidence.vectors import WordTokens, normalise, word_vectors
 
 ALPHABET = st.sampled_from(
     ["▁", "<s>", "</s>", "<unk>", " ", " ", "a", "Zoë", "é", "日本", "😀", "<", ".7"]
@@ -47,7 +46,7 @@ def test_the_tokens_of_words_are_those_of_the_text(text: str) -> None:
 
 
 def test_words_beyond_what_is_kept_have_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_KEPT", 5)
+    monkeypatch.setattr(vectors, "MOST_KEPT", 5)
     reader = WordTokens(tokenizer())
     texts = ["one two three", "four two five", "x" * 50 + " three", "one two three four five six"]
     for _ in range(2):
