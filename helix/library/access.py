@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -14,7 +15,6 @@ from psycopg.rows import dict_row
 
 from helix.domain.scope import WHOLE, Reach, Spaces
 from helix.errors import HelixError, StoreUnavailable
-from helix.library.watch import Watch
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.statements import compose as compose
@@ -219,3 +219,15 @@ class Library:
 
 def _on(action: Callable[[Connected, Item], Result], item: Item, connection: Connected) -> Result:
     return action(connection, item)
+
+
+@dataclass(slots=True)
+class Watch:
+    """The one look at a tenant's library that its followers share."""
+
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    state: dict[str, Any] | None = None
+    error: Exception | None = None
+    followers: int = 0
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None

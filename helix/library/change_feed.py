@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 
 from helix.domain.scope import Spaces
-from helix.library.access import Library, Row
-from helix.library.watch import Watch
+from helix.library.access import Library, Row, Watch
 from helix.storage.statements import documents as sql
 
 PAUSE_SECONDS = 2.0
