@@ -14,8 +14,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.tools import BaseTool
 from llama_index.llms.google_genai import GoogleGenAI
 
-from helix.providers.gemini.answer import AnswerReader, whole_answer
-from helix.providers.gemini.contents import contents_of, system_of
+from helix.providers.gemini.answer import AnswerReader, contents_of, system_of, whole_answer
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import Family, family_of
 from helix.providers.gemini.http import GeminiConnection
@@ -45,7 +44,7 @@ class GeminiLLM(GoogleGenAI):
     same message object, whose text grows; the last one has an empty delta and the answer's Usage.
 
     With tools an answer may be calls alone, or empty. Its message goes back into the next request
-    exactly as it came (contents.py); a call that nobody can read raises MalformedCall. ``thoughts``
+    exactly as it came (answer.py); a call that nobody can read raises MalformedCall. ``thoughts``
     asks for the model's thoughts then, which a stream tells as ``thinking_delta``.
     """
 
