@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evals.evidence.corpus import Corpus
 from evals.evidence.sets import SETS, Entry, Gold
-from helix.evidence.units import Passage, Unit, units_of
+from helix.language.sentences import Passage, Unit, units_of
 
 PASSAGES = 5
 _MISSING = 0.4

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.units import Passage
 from helix.evidence.vectors import word_vectors
 from helix.evidence.words import words_of
+from helix.language.sentences import Passage
 
 _K1, _B = 0.9, 0.4
 _BY_MEANING = 0.3  # of the sum of both, each from 0 to 1

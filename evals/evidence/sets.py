@@ -14,7 +14,7 @@ from evals.datasets import load_covidqa, load_squad
 from evals.datasets.records import QuestionSet
 from evals.datasets.squad import paragraphs
 from evals.evidence import handbooks, manuals
-from helix.evidence.units import Passage
+from helix.language.sentences import Passage
 
 _LONG = 1200  # characters of a passage cut from a long text
 _LANGUAGES = ("en", "de", "es", "zh", "ru")

@@ -12,11 +12,10 @@ from helix.domain.records import Hit
 from helix.domain.relevance import SourcePlace
 from helix.domain.retrieval import Reason, Retrieval
 from helix.evidence.model import evidence_model
-from helix.evidence.units import Passage as ReadPassage
-from helix.evidence.units import units_of
 from helix.evidence.vectors import word_vectors
 from helix.language.paraphrases import meanings
-from helix.language.sentences import Span, sentence_spans
+from helix.language.sentences import Passage as ReadPassage
+from helix.language.sentences import Span, sentence_spans, units_of
 from helix.language.text_cache import MEBIBYTE, text_cache
 
 _MOST = 5

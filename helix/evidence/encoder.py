@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helix.evidence.transformer import Arrays, Ids, Pair, Transformer, pooled
-from helix.evidence.units import Passage, Unit
 from helix.evidence.words import Floats
+from helix.language.sentences import Passage, Unit
 
 WEIGHTS = Path(__file__).with_name("encoder.npz")
 MOST_QUESTION, MOST_HEADINGS, MOST_UNIT = 36, 12, 80

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helix.evidence.units import Passage, Unit
 from helix.evidence.vectors import word_vectors
 from helix.evidence.words import Floats, Vocabulary, Word, words_of
+from helix.language.sentences import Passage, Unit
 
 EXACT = 0.85  # likeness from which on a word counts as the question's own
 _SHAPES = 12

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from helix.evidence.units import Passage, Unit
 from helix.language.navigation import is_within, navigation_spans
 from helix.language.rows import BESIDE
+from helix.language.sentences import Passage, Unit
 
 _ITEM = re.compile(
     r"(?:[-*+•‣◦▪▶●○■□–—·]|#\.|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\d{1,2}(?=\s[^\W\d_]))\s"

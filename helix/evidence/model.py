@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from helix.evidence.encoder import Encoder, evidence_encoder, read_log_odds
 from helix.evidence.features import question_features
-from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
+from helix.language.sentences import Passage, Unit, units_of
 
 _MOST_KEPT = 32  # questions with their passages, some 20 kB each
 

@@ -1,4 +1,4 @@
-"""The sentences of any text, as exact character spans.
+"""The sentences of any text as exact character spans, and the units that answers may quote.
 
 Rules instead of a trained model or NLTK's data files: they need no download, treat every script
 that marks its sentences, and run in linear time on any input (possessive patterns and bounded
@@ -8,7 +8,8 @@ look-behind, so a 50 MB line of full stops costs no more than prose).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from helix.language.word_lists import word_lists
@@ -235,3 +236,38 @@ def _abbreviates(before: str, word: str, *, initial: bool) -> bool:
     if short in _MAY_END or _INITIALS.fullmatch(before):
         return short != "etc" and (initial or next_word not in _STARTERS)
     return short.isdigit() and len(short) <= 2 and next_word in _MONTHS
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a document's text, such as a chunk, under ``headings``, its title first."""
+
+    text: str
+    headings: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence or row: ``text[start:end]`` of the passage at place ``passage``, from 0.
+
+    ``place`` counts the units of its passage, ``of`` is how many that has.
+    """
+
+    text: str
+    passage: int
+    place: int
+    of: int
+    start: int
+    end: int
+
+
+def units_of(passages: Sequence[Passage]) -> list[Unit]:
+    """The units of all passages, in order; together they cover every visible character."""
+    units: list[Unit] = []
+    for number, passage in enumerate(passages):
+        spans = sentence_spans(passage.text)
+        units += [
+            Unit(passage.text[start:end], number, place, len(spans), start, end)
+            for place, (start, end) in enumerate(spans)
+        ]
+    return units

@@ -8,7 +8,7 @@ from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.relevance import SourcePlace
 from helix.evidence.model import evidence_model
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 from helix.overload.long_work import off_loop
 
 ATTACHED = 0.45

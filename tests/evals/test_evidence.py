@@ -11,7 +11,7 @@ from evals.evidence.asked import is_held
 from evals.evidence.boosting import boosted
 from evals.evidence.corpus import Corpus
 from evals.evidence.measures import auroc, fitted_line
-from helix.evidence.units import Passage
+from helix.language.sentences import Passage
 
 
 def test_trees_learn_what_one_column_does_not_tell() -> None:

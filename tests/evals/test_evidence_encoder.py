@@ -11,7 +11,7 @@ from evals.evidence.export import read_weights, write_weights
 from evals.evidence.lessons import Lesson, Lessons
 from evals.evidence.manuals import questions_of
 from helix.evidence.encoder import MOST_QUESTION, MOST_TOKENS, MOST_UNIT, WEIGHTS, evidence_encoder
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 
 PAGE = """<html><body><h1>Kettles</h1><p>About them.</p>
 <h2>How do I open the lid of it?</h2><p>Press the button on the side of the handle.</p>

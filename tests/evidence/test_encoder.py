@@ -15,7 +15,7 @@ from helix.evidence.encoder import (
     read_log_odds,
 )
 from helix.evidence.model import Joint
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 
 QUESTION = "How long may an opened kettle be sent back?"
 RIGHT = "A kettle that was opened may be sent back within 14 days."

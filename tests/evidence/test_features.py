@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helix.evidence.features import ANSWERS, question_features
-from helix.evidence.units import Passage, units_of
 from helix.evidence.words import words_of
+from helix.language.sentences import Passage, units_of
 
 
 def columns(name: str, question: str, *passages: Passage) -> list[float]:

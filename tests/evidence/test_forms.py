@@ -6,7 +6,7 @@ import pytest
 
 from helix.evidence.blocks import Layout
 from helix.evidence.forms import Form
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 
 
 def test_a_line_that_the_headings_name_is_one() -> None:

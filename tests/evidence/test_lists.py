@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helix.evidence.blocks import Layout
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 from tests.support.quoted_units import quoted
 
 PARTS = """## Parts

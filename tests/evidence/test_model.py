@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helix.evidence.model import WEIGHTS, Line, arrays_of, evidence_model, model_of
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 
 KETTLES = Passage(
     "Kettles are tested before they leave the factory. A kettle that was opened may be sent back"

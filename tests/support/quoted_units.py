@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helix.evidence.blocks import Layout
-from helix.evidence.units import Passage, units_of
+from helix.language.sentences import Passage, units_of
 
 
 def quoted(text: str, start: str, headings: str = "") -> list[str]:

@@ -11,7 +11,7 @@ from helix.domain.context import Source
 from helix.domain.question_analysis import AskedQuestion, read_question
 from helix.domain.relevance import companies_of, irrelevance
 from helix.evidence.model import how_likely
-from helix.evidence.units import Passage, Unit, units_of
+from helix.language.sentences import Passage, Unit, units_of
 from helix.language.words import copy_words
 
 

@@ -15,9 +15,9 @@ from helix.domain.question_analysis import is_summary
 from helix.evidence.asked_words import rest_of
 from helix.evidence.blocks import Layout
 from helix.evidence.forms import STEP, Form
-from helix.evidence.units import Passage, units_of
 from helix.language.paraphrases import rephrasings
 from helix.language.rows import BESIDE
+from helix.language.sentences import Passage, units_of
 from helix.language.word_lists import word_lists
 from helix.providers.offline.cells import named_cell
 from helix.providers.offline.extremes import asks_for_extreme, extreme_of

@@ -14,9 +14,9 @@ from helix.evidence.asked_words import heaviest, is_met
 from helix.evidence.blocks import Layout
 from helix.evidence.forms import Form, bare
 from helix.evidence.model import LIKELY, evidence_model, how_likely
-from helix.evidence.units import Passage, Unit, units_of
 from helix.evidence.words import Floats, words_of
 from helix.language.rows import BESIDE, INWARDS
+from helix.language.sentences import Passage, Unit, units_of
 from helix.language.word_lists import word_lists
 from helix.language.words import copy_words, words
 from helix.providers.offline.reading import OfferedSource
