@@ -1,4 +1,4 @@
-"""The place of a source, and tests that a statement bears on the question: subject, period. Pure."""
+"""The place of a source, and tests that a statement bears on the question asked. Pure."""
 
 from __future__ import annotations
 

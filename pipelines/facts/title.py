@@ -1,4 +1,4 @@
-"""A document's kind, as a 10-Q or a letter, its title, its authors and what it is registered under."""
+"""A document's kind, as a 10-Q or a letter, its title, its authors, and its registered number."""
 
 from __future__ import annotations
 
