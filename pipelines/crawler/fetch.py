@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from gzip import GzipFile
+from io import BytesIO
 
 import httpx
 
@@ -15,7 +17,6 @@ from helix import __version__
 from helix.errors import HelixError
 from helix.providers.retries import retry_after_seconds
 from pipelines.crawler.guard import GuardedBackend, GuardedTransport
-from pipelines.crawler.gunzip import Gunzip, GunzipTooLarge
 from pipelines.crawler.results import StoredPage
 from pipelines.crawler.urls import BadUrl, normalise
 
@@ -218,32 +219,35 @@ class Fetcher:
 
     async def _body(self, response: httpx.Response, largest: int | None) -> bytes:
         largest = min(largest or self.limits.largest, self.limits.largest)
-        too_large = FetchError(f"larger than {_size(largest)}")
         if response.headers.get("content-type", "").lower().startswith(_NEVER_TEXT):
             raise NotADocument(f"not a document ({response.headers['content-type'][:40]})")
-        stream = _decoder(response.headers.get("content-encoding", ""), largest)
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        if encoding not in ("", "identity", "gzip", "x-gzip"):
+            raise FetchError("sent in an encoding that was not asked for")
         data = bytearray()
-        try:
-            async for part in response.aiter_raw(2**16):
-                data += stream.feed(part) if stream else part
-                if len(data) > largest:
-                    raise too_large
-        except GunzipTooLarge:
-            raise too_large from None
-        except zlib.error:
-            raise FetchError("its compressed data is damaged") from None
-        if stream and data and not stream.complete:
-            raise FetchError("its compressed data is cut off")
-        return bytes(data)
+        async for part in response.aiter_raw(2**16):
+            data += part
+            if len(data) > largest:
+                raise _too_large(largest)
+        is_packed = encoding.endswith("gzip")
+        return await asyncio.to_thread(gunzip, data, largest) if is_packed else bytes(data)
 
 
-def _decoder(encoding: str, largest: int) -> Gunzip | None:
-    encoding = encoding.strip().lower()
-    if encoding in ("", "identity"):
-        return None
-    if encoding in ("gzip", "x-gzip"):
-        return Gunzip(largest)
-    raise FetchError("sent in an encoding that was not asked for")
+def gunzip(data: bytes | bytearray, largest: int) -> bytes:
+    """The bytes that are compressed in ``data``.
+
+    Raises:
+        FetchError: they are more than ``largest``, and no more were made; or damaged, or cut off.
+    """
+    try:
+        text = GzipFile(fileobj=BytesIO(data)).read(largest + 1)
+    except EOFError:
+        raise FetchError("its compressed data is cut off") from None
+    except (OSError, zlib.error):
+        raise FetchError("its compressed data is damaged") from None
+    if len(text) > largest:
+        raise _too_large(largest)
+    return text
 
 
 def _conditions(stored: StoredPage | None) -> dict[str, str]:
@@ -266,5 +270,5 @@ def _failure(error: httpx.TransportError) -> str:
     return "cannot be reached" if isinstance(error, httpx.ConnectError) else "the connection broke"
 
 
-def _size(size: int) -> str:
-    return f"{size // 2**20} MB" if size >= 2**20 else f"{size} bytes"
+def _too_large(most: int) -> FetchError:
+    return FetchError(f"larger than {f'{most // 2**20} MB' if most >= 2**20 else f'{most} bytes'}")

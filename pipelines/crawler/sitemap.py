@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from pipelines.crawler.gunzip import GunzipTooLarge, gunzip
+from pipelines.crawler.fetch import FetchError, gunzip
 
 LARGEST = 50 * 2**20
 """Bytes of one sitemap, decompressed (sitemaps.org)."""
@@ -47,10 +46,10 @@ def parse(data: bytes) -> Sitemap:
         parser.EndElementHandler = reading.end
         parser.CharacterDataHandler = reading.text
         parser.Parse(data.lstrip(), True)
-    except (expat.ExpatError, zlib.error, ValueError, LookupError):
+    except (expat.ExpatError, ValueError, LookupError):
         raise BadSitemap("not XML") from None
-    except GunzipTooLarge:
-        raise BadSitemap("too large") from None
+    except FetchError as error:
+        raise BadSitemap(str(error)) from None
     except _Enough:
         reading.sitemap.is_truncated = True
     return reading.sitemap
