@@ -15,12 +15,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from helix.answering.answer import Answer, answer_of
-from helix.answering.answerers import Answerer, Answerers
+from helix.answering.answerers import Answerer, Answerers, tell_meter
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.gatherer import Gatherer
 from helix.answering.guardrails import screen
 from helix.answering.judging import Judge
-from helix.answering.model_use import tell_meter
 from helix.answering.numbering import for_readers
 from helix.answering.outcome import OutcomeRecorder
 from helix.answering.question import Question

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
+from helix.answering.answerers import tell_meter
 from helix.answering.guardrails import Hygiene
 from helix.answering.images import UploadedImage, ask_about_image, image_type, not_taken
-from helix.answering.model_use import tell_meter
 from helix.domain.input_text import question_of
 from helix.errors import BadRequest
 from helix.library.errors import UnsupportedMedia

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
-from helix.answering.model_use import model_name
+from helix.answering.answerers import model_name
 from helix.answering.numbering import for_readers
 from helix.conversations.receipts.receipt_store import MAX_NOTE_CHARS, Rating, rate, read_receipt
 from helix.conversations.receipts.signed_answer import signed_answer
