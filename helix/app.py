@@ -19,10 +19,9 @@ from helix.errors import HelixError
 from helix.library.privacy.counter import process_counter
 from helix.providers.base import Embedder, LanguageModel
 from helix.services import open_services
-from helix.serving.audit_trail import AuditTrail
 from helix.serving.background_tasks import serving
 from helix.serving.error_handlers import add_error_handlers
-from helix.serving.middleware import OneLineStartup, RequestLog
+from helix.serving.middleware import AuditTrail, OneLineStartup, RequestLog
 from helix.serving.network.origins import KnownHosts, OwnPagesOnly, SecurityHeaders
 from helix.serving.route_table import add_routes
 from helix.settings import Settings, load_settings
