@@ -15,7 +15,7 @@ from helix.commands.lazy_commands import ListByDefault
 from helix.commands.refusals import unmet_condition
 from helix.commands.service.address import ServerOption
 from helix.commands.service.documents import LibraryService
-from helix.commands.service.service_choice import library_service
+from helix.commands.service.service_choice import opened
 from helix.domain.conditions import written_conditions
 from helix.domain.metadata import assignments, checked_key, shown
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
@@ -325,7 +325,7 @@ def _run(
     configure_logging("warning")
 
     async def connected() -> Result:
-        async with library_service(server, tenant_name(tenant)) as library:
+        async with opened(LibraryService, server, tenant_name(tenant)) as library:
             return await action(library)
 
     return asyncio.run(connected())

@@ -34,10 +34,11 @@ def erasure(
     if not yes:
         question = f"Erase document {document}? It cannot be undone."
         typer.confirm(question, abort=True, err=True)
-    from helix.commands.service.proofs import proof_service
+    from helix.commands.service.proofs import ProofService
+    from helix.commands.service.service_choice import opened
 
     async def asked() -> Row:
-        async with proof_service(server, tenant_name(tenant)) as proofs:
+        async with opened(ProofService, server, tenant_name(tenant)) as proofs:
             return await proofs.erased(document, names)
 
     record = asyncio.run(asked())

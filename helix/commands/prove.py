@@ -107,12 +107,13 @@ def _is_signed(content: bytes) -> bool:
 
 
 def _sign(content: bytes, server: str | None, tenant: str) -> None:
-    from helix.commands.service.proofs import proof_service
+    from helix.commands.service.proofs import ProofService
+    from helix.commands.service.service_choice import opened
 
     named = answer_in(content)
 
     async def asked() -> Row:
-        async with proof_service(server, tenant_name(tenant)) as answers:
+        async with opened(ProofService, server, tenant_name(tenant)) as answers:
             return await answers.signed_answer(named.reference)
 
     signed = asyncio.run(asked())

@@ -12,7 +12,7 @@ import typer
 from helix.commands.console import LARGEST_ID, one_line, print_table
 from helix.commands.service.address import ServerOption
 from helix.commands.service.documents import LibraryService
-from helix.commands.service.service_choice import library_service
+from helix.commands.service.service_choice import opened
 from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.library.access import Row
@@ -196,7 +196,7 @@ def _in_library(
 
     async def connected() -> Result:
         where = server or context.obj["server"]
-        async with library_service(where, tenant_name(whose)) as library:
+        async with opened(LibraryService, where, tenant_name(whose)) as library:
             return await action(library)
 
     return asyncio.run(connected())

@@ -13,6 +13,7 @@ from helix.library.access import Library, Row
 
 if TYPE_CHECKING:
     from helix.commands.service.server_connection import ServerConnection
+    from helix.settings import Settings
 
 _P = ParamSpec("_P")
 _Service = TypeVar("_Service", bound="Service")
@@ -21,15 +22,22 @@ _Service = TypeVar("_Service", bound="Service")
 class Service:
     """The place that a command asks: a running server, or the tenant's library in the database."""
 
-    def __init__(self, at: ServerConnection | Library) -> None:
+    def __init__(self, at: ServerConnection | Library, settings: Settings | None = None) -> None:
         self.server = None if isinstance(at, Library) else at
         self._library = at if isinstance(at, Library) else None
+        self._settings = settings
 
     @property
     def library(self) -> Library:
         """The library, where no server is asked."""
         assert self._library is not None
         return self._library
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the database, where no server is asked."""
+        assert self._settings is not None
+        return self._settings
 
 
 def asked(

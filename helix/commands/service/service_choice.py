@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ from helix.commands.server_record import recorded_address
 from helix.commands.service.address import Server, named_server
 from helix.commands.service.answers import AnswerService
 from helix.commands.service.documents import LibraryService
+from helix.commands.service.operations import Service
 from helix.errors import HelixError
 from helix.library.access import Library
 from helix.settings import Settings, load_settings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from helix.commands.service.server_connection import ServerConnection
 
 _PROBE_SECONDS = 2.0
+_Service = TypeVar("_Service", bound=Service)
 
 
 async def found_server(settings: Settings, tenant: str) -> Server | None:
@@ -50,15 +52,15 @@ def _connected(
 
 
 @asynccontextmanager
-async def library_service(option: str | None, tenant: str) -> AsyncIterator[LibraryService]:
-    """The tenant's documents and runs; raises as ``named_server`` does."""
+async def opened(kind: type[_Service], option: str | None, tenant: str) -> AsyncIterator[_Service]:
+    """The tenant's service of this kind; raises as ``named_server`` does."""
     target = await server_or_settings(option, tenant)
     if isinstance(target, Server):
         async with _connected(target, tenant) as connection:
-            yield LibraryService(connection)
+            yield kind(connection)
         return
     async with opened_library(target, tenant) as library:
-        yield LibraryService(library)
+        yield kind(library, target)
 
 
 @asynccontextmanager

@@ -45,14 +45,8 @@ class StudyService(Service):
     """
 
     def __init__(self, at: ServerConnection | Library, settings: Settings | None = None) -> None:
-        super().__init__(at)
+        super().__init__(at, settings)
         self.documents = LibraryService(at)
-        self._settings = settings
-
-    @property
-    def _here(self) -> Settings:
-        assert self._settings is not None
-        return self._settings
 
     @asked(lambda: get("/v1/study", limit=200))
     async def list_sets(self) -> Row:
@@ -81,7 +75,7 @@ class StudyService(Service):
         """The changes of a run until it has ended; a worker is there that carries it out."""
         workers = None
         if self.server is None:
-            workers = WorkerProcesses(self._here.model_copy(update={"workers": 1}))
+            workers = WorkerProcesses(self.settings.model_copy(update={"workers": 1}))
             workers.ensure()
         try:
             async with aclosing(self.documents.follow_run(run_id)) as changes:
@@ -100,7 +94,7 @@ class StudyService(Service):
     @asked(lambda limit: get("/v1/study/due", limit=limit))
     async def due(self, limit: int) -> Row:
         """The cards that are due, then new ones."""
-        retention = self._here.study_retention
+        retention = self.settings.study_retention
         return await repetition.due_cards(self.library, _LEARNER, retention, limit)
 
     async def export(self, set_id: int, kind: Format) -> bytes:
@@ -114,7 +108,7 @@ class StudyService(Service):
     ))  # fmt: skip
     async def review(self, card_id: int, rating: Rating) -> Row:
         """Store how well a card was known; returns when it is due next."""
-        retention = self._here.study_retention
+        retention = self.settings.study_retention
         return await self._mine(
             repetition.review, item_id=card_id, rating=rating, retention=retention
         )
