@@ -12,8 +12,8 @@ from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.library.documents import no_document, tag_document
 from helix.library.metadata import edit_metadata
 from helix.storage.connections import Connected
-from helix.storage.document_names import write_names
 from helix.storage.statements import documents as sql
+from helix.storage.stored_documents import write_names
 
 TAGS, METADATA = "tags", "metadata"
 

@@ -16,10 +16,10 @@ from psycopg.types.json import Jsonb
 from helix.library.documents import remove_document
 from helix.library.errors import NotFound
 from helix.storage.connections import Connected
-from helix.storage.document_names import naming
 from helix.storage.statements import documents as documents_sql
 from helix.storage.statements import source_entries as sql
 from helix.storage.statements import sources as sources_sql
+from helix.storage.stored_documents import naming
 
 SOURCE = "source:"
 """The beginning of the source_uri of every document that a source has."""

@@ -15,8 +15,8 @@ from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
 from helix.overload.long_work import off_loop_if_long
 from helix.storage.connections import Row
-from helix.storage.document_names import MOST_OF_NAME
 from helix.storage.statements.document_names import NAMED
+from helix.storage.stored_documents import MOST_OF_NAME
 from helix.storage.tenant_store import TenantStore
 
 HEAD_START = 0.3

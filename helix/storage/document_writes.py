@@ -26,14 +26,13 @@ from helix.storage.chunk_rows import (
     reserving,
 )
 from helix.storage.connections import Connected, Connections, WritingConnection
-from helix.storage.document_names import naming
 from helix.storage.layout_rows import replace_layout
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of
 from helix.storage.statements import document_sources
 from helix.storage.statements import document_writes as sql
 from helix.storage.statements import embedding_space as spaces
 from helix.storage.stored_bytes import drop_bytes
-from helix.storage.stored_documents import settling
+from helix.storage.stored_documents import naming, settling
 from helix.storage.term_rows import text_of, write_terms
 
 

@@ -1,4 +1,4 @@
-"""The stored state of a source: its fingerprint, its chunks' vectors, the document that it is of.
+"""The stored state of a source: its fingerprint, its chunks' vectors, its document and its names.
 
 The same bytes by their path and by upload are one document, which has further sources then.
 Loads neither LlamaIndex nor numpy: a run over unchanged files asks nothing else, and loading them
@@ -7,10 +7,15 @@ would take longer than the run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from psycopg.rows import dict_row
+
+from helix.domain.names import document_names
 from helix.storage.connections import Connected, Connections
 from helix.storage.pipelined_connections import Statement
+from helix.storage.statements import document_names as names
 from helix.storage.statements import document_sources
 from helix.storage.statements import stored_documents as sql
 
@@ -101,3 +106,29 @@ def settling(tenant: str, source_uri: str, content_hash: str) -> Statement:
         "source_uri": source_uri,
         "content_hash": content_hash,
     }
+
+
+MOST_OF_NAME = 500
+"""Documents of one name that are looked at: a name of more says little of which is meant."""
+
+
+def write_names(connection: Connected, tenant: str, document_id: int) -> None:
+    """Make the names of a tenant's stored document those of its title, file and facts."""
+    which = {"tenant": tenant, "id": document_id}
+    row = connection.cursor(row_factory=dict_row).execute(names.DOCUMENT, which).fetchone()
+    if row is None:
+        return
+    for statement, values in naming(tenant, **row):
+        connection.execute(statement, values)
+
+
+def naming(
+    tenant: str, source_uri: str, title: str, file_name: str, facts: Mapping[str, Any]
+) -> tuple[Statement, Statement]:
+    """The statements that make these names those of the document from ``source_uri``."""
+    found = sorted(document_names(title, file_name, facts))
+    values = {
+        "tenant": tenant, "source_uri": source_uri,
+        "kinds": [kind for kind, _ in found], "names": [name for _, name in found],
+    }  # fmt: skip
+    return (names.FORGET, values), (names.REMEMBER, values)
