@@ -97,10 +97,6 @@ class Ledger:
         self._numbers = {entry.hit.chunk_id: entry.number for entry in self.entries}
         return numbers
 
-    def entry(self, number: int) -> Entry | None:
-        """The entry of a number; None for a number that the ledger has not given."""
-        return self.entries[number - 1] if 1 <= number <= len(self.entries) else None
-
     @property
     def sources(self) -> list[Source]:
         """The sources of the answer: number n at index n - 1."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from helix.client import calls
-from helix.client.answers import Answer, answer_of
 from helix.client.errors import IncompleteStream, InvalidResponse
 from helix.client.frames import Frame
 from helix.client.library import Run, change_of
@@ -64,10 +63,6 @@ class AnswerReader:
         if "abstained" not in self._fields:
             raise IncompleteStream(f"the server at {self._address} broke off: ask again")
         return {"answer": "".join(self._pieces), **self._fields}
-
-    def answer(self) -> Answer:
-        """The same with types; raises as ``payload`` does."""
-        return answer_of(self.payload())
 
 
 class RunFollower:

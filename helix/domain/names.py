@@ -90,11 +90,6 @@ class Asked:
     kinds: frozenset[str]
     latest: bool
 
-    def names(self) -> list[str]:
-        """All that is looked up, each once."""
-        keys = (key for period in self.periods for key in period.keys)
-        return list(dict.fromkeys([*(each.name for each in self.called), *keys]))
-
 
 def asked_names(question: str) -> Asked:
     """The names in ``question`` that may be documents': each run of its words, and its periods."""

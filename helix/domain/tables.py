@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from helix.language.sentences import Span
@@ -50,7 +49,3 @@ class Table:
     page: int | None = None
     caption: str = ""
     units: str = ""
-
-    def at(self, row: int, column: int) -> Iterator[Cell]:
-        """The cells of one row and column: mostly one, none where it is empty."""
-        return (cell for cell in self.cells if (cell.row, cell.column) == (row, column))

@@ -75,11 +75,6 @@ class TableRow:
     def label(self) -> str:
         return self.path[-1] if self.path else ""
 
-    @property
-    def group(self) -> str:
-        """The labels above the row's own, '' where there are none."""
-        return INWARDS.join(self.path[:-1])
-
 
 @dataclass(frozen=True, slots=True)
 class Amount:
