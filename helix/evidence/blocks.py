@@ -31,11 +31,12 @@ class Layout(Forms):
         The one at ``place`` is among them, but for a heading with which ``goes_on`` says that what
         stands under it goes, or that asks. What stands in front of it in its paragraph is quoted as
         far back as ``leads`` says so of each place, what follows as long as ``goes_on`` does, or as
-        far as a command that the paragraph ends with.
+        far as a command that the paragraph ends with, or under a heading that asks, to its end.
         """
         below = self._behind_heading(place)
-        places = self._quoted(place, below, goes_on, leads)
         asks = any(line.rstrip("# ").endswith(ASKS) for line in self._units[place].text.split("\n"))
+        is_answer = below != place and asks
+        places = self._quoted(place, below, (lambda _: True) if is_answer else goes_on, leads)
         is_said = below == place or asks or not places or goes_on(below)
         return places if is_said else [place, *places]
 

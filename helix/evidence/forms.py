@@ -35,7 +35,7 @@ _WORD = rf"{_PART}(?:[.:]{_PART}){{0,4}}"
 HEAD = re.compile(rf"{_WORD}(?>(?: {_WORD}){{0,7}}) ?")
 """A short line without a stop, above text that begins on the next line."""
 _TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
-_NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}")
+_NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}[?？؟]?")
 STEP = re.compile(r"\(?(\d{1,3})[.)]\s")
 """The number of a step."""
 ANNOUNCES = (":", "：", "::")

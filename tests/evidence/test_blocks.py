@@ -136,6 +136,13 @@ def test_further_paragraphs_of_an_item_belong_to_an_announced_list() -> None:
     assert quoted(text, "Do") == ["Do this:", "1. Tag it.", "It is signed.", "2. Upload it."]
 
 
+def test_under_a_heading_that_asks_the_whole_paragraph_answers() -> None:
+    passage = Passage("## Has it an index?\n\nYes. It keeps its order.\n\nPages are read once.")
+    units = units_of([passage])
+    places = Layout(passage, units).quoted(0, goes_on=lambda _: False)
+    assert [units[at].text for at in places] == ["Yes.", "It keeps its order."]
+
+
 def test_a_paragraph_is_quoted_as_far_as_its_words_go() -> None:
     text = " ".join(f"Sentence {n} has nine words in it, all told." for n in range(20))
     said = quoted(text, "Sentence 3 ")

@@ -20,6 +20,7 @@ def test_a_line_that_the_headings_name_is_one() -> None:
     [
         ("4.13.2. October 2000: Package pools", True),
         ("4.13 Package pools", True),
+        ("2.8. Does it have package pools?", True),
         ("4.13 The tenant pays for it.", False),
         ("4 Package pools", False),
         ("4.13.2.", False),

@@ -196,6 +196,22 @@ def test_a_heading_that_answers_is_quoted_without_its_marks(heading: str) -> Non
     )
 
 
+FAQ = """? 2.8. Does clockd have a query mode?
+? 2.9. Does clockd support leap seconds?
+
+2.8. Does clockd have a query mode?
+
+Yes. With the -q option clockd sets the clock once and exits."""
+
+
+@pytest.mark.parametrize(
+    "question", ["Does clockd have a query mode?", "Has clockd got a query mode?"]
+)
+def test_a_question_of_a_document_is_no_answer(question: str) -> None:
+    answer = ask(question, FAQ)
+    assert answer == "Yes. [1] With the -q option clockd sets the clock once and exits. [1]"
+
+
 WARRANTY = """Electrical items carry a two-year warranty from the day of delivery.
 The warranty covers faults of material and workmanship, not wear."""
 

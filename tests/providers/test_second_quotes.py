@@ -54,6 +54,14 @@ def test_a_version_is_found_by_its_number() -> None:
     assert told not in ask("Why does npm 8 have no uninstall scripts?", told)
 
 
+def test_an_entry_with_a_number_of_several_parts_is_no_answer_either() -> None:
+    title = "6.3. How long a probation of employees is"
+    place = SourcePlace("Handbook", (title,))
+    known = [*sources_over(f"- {title}"), OfferedSource(2, PROBATION, place)]
+    found = likeliest("How long is the probation of employees?", known, 0.99)
+    assert {one.source for quotes in found for one in quotes} == {1}
+
+
 @pytest.mark.parametrize(
     ("answers", "together"),
     [

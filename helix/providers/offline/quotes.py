@@ -12,7 +12,7 @@ from helix.domain.contract import REFUSAL
 from helix.domain.followups import topic_of, with_topic
 from helix.evidence.asked_words import heaviest, is_met
 from helix.evidence.blocks import Layout
-from helix.evidence.forms import Form, bare
+from helix.evidence.forms import ASKS, Form, bare
 from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.words import Floats, words_of
 from helix.language.rows import BESIDE, INWARDS
@@ -197,10 +197,13 @@ class _Reading:
         )
         if places == [said] and layout.forms[said] is Form.ITEM:
             places = layout.alike(said, lambda at: likely(at) >= _ALIKE * likely(said))
-        if any(REFUSAL in own[at].text or INWARDS in own[at].text for at in places):
+        texts = [own[at].text for at in places]
+        if any(REFUSAL in text or INWARDS in text for text in texts):
             return []  # a table's row with named columns is for its cells
-        if all(bare(own[at].text) in self._titles for at in places):
+        if self._titles.issuperset(map(bare, texts)) or bare("".join(texts)) in self._titles:
             return []  # an entry of a table of contents
+        if all(text.endswith(ASKS) for text in texts):
+            return []  # it asks as well
         return [
             Quote(chosen.passage, *_part(own[at], form, self._question), form)
             for at, form in ((at, layout.forms[at]) for at in places)
