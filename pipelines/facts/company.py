@@ -25,7 +25,7 @@ _ALONE = re.compile(rf"{_NAME}(?:\s+and\s+subsidiaries)?", re.IGNORECASE)
 _CHARTER = re.compile(r"(?:\(\s{0,9})?exact name of (?:the )?registrant", re.IGNORECASE)
 _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|\bcopyright)\s*(?:©\s*)?(?:(?:19|20)\d\d(?:\s*[-–]\s*(?:19|20)\d\d)?,?\s*)?(?:by\s+)?"
-    rf"(?P<name>{_NAME}|[A-Z][\w&'’.-]*(?:\s[A-Z][\w&'’.-]*){{0,3}})",
+    rf"(?P<name>{_NAME}|(?<!\n)[A-Z][\w&'’.-]*(?:\s[A-Z][\w&'’.-]*){{0,3}})",
 )
 _COVER_LINE = re.compile(
     r"^(?P<name>[A-Z][\w&'’.-]*(?:\s[\w&'’.-]+){0,3}?)(?:['’]s)?\s+"

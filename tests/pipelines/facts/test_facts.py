@@ -122,6 +122,7 @@ def test_a_fact_is_where_its_span_says(text: str) -> None:
         "The target of the plan is speed. It is a plan.",
         "Apples and pears\n\nAn apple a day.",
         "Questions and answers about holidays\n\nWho may take them?",
+        "Licence of pumps\n\n4. Limits of copyright\nNothing in it takes a right away.",
     ],
 )
 def test_a_text_that_says_nothing_of_itself_has_no_company(text: str) -> None:
