@@ -231,6 +231,20 @@ def test_what_was_just_said_is_seldom_asked_for() -> None:
     assert answer.startswith("Electrical items carry a two-year warranty")
 
 
+def test_a_row_that_was_quoted_is_asked_for_another_cell() -> None:
+    rows = [
+        f"country: {name} | income: {income} | population: {people}"
+        for name, income, people in [
+            ("Hungary", 24200, 9855023),
+            ("Iceland", 42182, 329425),
+            ("India", 5903, 1311050527),
+        ]
+    ]
+    follows = "What is the income of Iceland?"
+    answer = ask("And its population?", "\n".join(rows), follows=follows, said=rows[1])
+    assert answer == f"{rows[1]} [1]"
+
+
 def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
     question = "Within how many days are refunds accepted?"
     said = f"Answer given: {REFUNDS}"

@@ -12,7 +12,7 @@ from helix.domain.contract import REFUSAL
 from helix.domain.followups import topic_of, with_topic
 from helix.evidence.asked_words import heaviest, is_met
 from helix.evidence.blocks import Layout
-from helix.evidence.forms import ASKS, Form, bare
+from helix.evidence.forms import ASKS, Form, bare, is_row
 from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.words import Floats, words_of
 from helix.language.rows import BESIDE, INWARDS
@@ -113,13 +113,13 @@ class _Reading:
     def _newness(self, before: str) -> Floats:
         """A weight for each unit, less than 1 of those that ``before`` has.
 
-        A question that is asked again is answered again.
+        A question that is asked again is answered again, and a row has further cells to ask for.
         """
         said = _as_line(before)
         if _as_line(self._question) in said:
             return np.ones(len(self._units), dtype=np.float32)
-        weights = [_SAID if _as_line(unit.text) in said else 1 for unit in self._units]
-        return np.array(weights, dtype=np.float32)
+        told = (not is_row(unit.text) and _as_line(unit.text) in said for unit in self._units)
+        return np.array([_SAID if one else 1 for one in told], dtype=np.float32)
 
     def likeliest(self, bar: float) -> list[list[Quote]]:
         """The quotes of the one or two likeliest units that may be quoted; none below the ``bar``.
