@@ -45,13 +45,14 @@ _OURS = re.compile(r"^(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*(?:#|> ?|\*Sources))", re.MULTILINE)
 _TURN = re.compile(
     r"^## Question\n\n((?:>[^\n]*\n)+)\n(?:\*Image: [^\n]*\n\n)*"
-    r"## Answer\n\n(.*?)(?=^\*Sources|^## Question\n|\Z)((?:\*Sources:\*\n\n(?:- [^\n]+\n)+)?)",
+    r"## Answer(?: \((failed|stopped|interrupted)\))?\n\n"
+    r"(.*?)(?=^\*Sources|^## Question\n|\Z)((?:\*Sources:\*\n\n(?:- [^\n]+\n)+)?)",
     re.MULTILINE | re.DOTALL,
 )
 _SOURCE = re.compile(r"^- \[(\d{1,3})\] (.*)$", re.MULTILINE)
 
-ReadTurn = tuple[str, str, list[Row]]
-"""A question, its answer, and the citations of this, which have no place."""
+ReadTurn = tuple[str, str, list[Row], str]
+"""A question, its answer, the citations of this, which have no place, and its status."""
 
 
 async def export_json(library: Library, conversation_id: str) -> Row:
@@ -86,13 +87,13 @@ async def export_markdown(library: Library, conversation_id: str) -> str:
 
 
 async def titled_path(library: Library, conversation_id: str) -> tuple[str, list[Row]]:
-    """The title, and the messages of the active path, oldest first; raises as ``export_json``."""
+    """The title, and the ended messages of the active path, in order; raises as ``export_json``."""
     conversation = await get_conversation(library, conversation_id)
     found = {row["id"]: row for row in await all_messages(library, conversation_id)}
     path: list[Row] = []
     at = conversation["active"]
     while at is not None:
-        path.append(found[at])
+        path += [found[at]] * (found[at]["status"] in _ENDED)
         at = found[at]["parent_id"]
     return conversation["title"], path[::-1]
 
@@ -109,7 +110,8 @@ def _turn(row: Row) -> str:
     sources = [_source(citation) for citation in response.get("citations") or ()]
     cited = "*Sources:*\n\n" + "".join(sources) if sources else ""
     shown = "".join(f"*Image: {image['name']}*\n\n" for image in row["attachments"])
-    return f"## Question\n\n{question}\n{shown}## Answer\n\n{answer}\n\n{cited}"
+    ended = "" if row["status"] == "done" else f" ({row['status']})"  # it looks whole else
+    return f"## Question\n\n{question}\n{shown}## Answer{ended}\n\n{answer}\n\n{cited}"
 
 
 def _source(citation: dict[str, Any]) -> str:
@@ -136,8 +138,8 @@ def turns_of_markdown(text: str) -> tuple[str, list[ReadTurn]]:
     turns = [
         (re.sub(r"^> ?", "", question, flags=re.MULTILINE).removesuffix("\n"),
          _ESCAPED.sub(r"\1", answer).removesuffix("\n").removesuffix("\n").removesuffix("\n"),
-         [_citation(int(n), told) for n, told in _SOURCE.findall(cited)])
-        for question, answer, cited in _TURN.findall(text)
+         [_citation(int(n), told) for n, told in _SOURCE.findall(cited)], status or "done")
+        for question, status, answer, cited in _TURN.findall(text)
     ]  # fmt: skip
     if not turns:
         raise BadRequest("there is no `## Question` with a quoted line and an `## Answer` in it")
@@ -153,9 +155,9 @@ async def import_turns(
         BadRequest: as ``import_json``.
     """
     messages = [
-        {"id": n, "parent_id": n - 1 or None, "question": question, "status": "done",
+        {"id": n, "parent_id": n - 1 or None, "question": question, "status": status,
          "response": {"answer": answer, "citations": cited, "abstained": is_refusal(answer)}}
-        for n, (question, answer, cited) in enumerate(turns, 1)
+        for n, (question, answer, cited, status) in enumerate(turns, 1)
     ]  # fmt: skip
     exported = {"format": FORMAT, "title": title, "messages": messages}
     return await import_json(library, exported, longest)

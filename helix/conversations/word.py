@@ -40,6 +40,8 @@ def word_of(title: str, turns: Sequence[Mapping[str, Any]], page: str) -> bytes:
         sources = list(_sources(answer, page))
         anchors = {one.number: f"source-{number}-{one.number}" for one in sources}
         text.heading(turn["question"])
+        if (ended := turn.get("status", "done")) != "done":
+            text.run(text.paragraph(), f"({ended})")
         text.markdown(answer.get("answer") or "", anchors)
         _add_sources(text, sources, anchors)
     out = io.BytesIO()

@@ -121,13 +121,14 @@ async def test_a_path_comes_back_from_markdown(database_url: str) -> None:
 def test_markdown_is_read_back_whatever_it_says(turns: list[tuple[str, str]]) -> None:
     response = [{"answer": answer, "citations": CITED} for _, answer in turns]
     images = [{"name": "## Answer"}, {"name": "a.png"}]
+    ends = ["done", "stopped", "interrupted"]
     path = [
-        {"question": question, "response": told, "attachments": images[:n]}
+        {"question": question, "response": told, "attachments": images[:n], "status": ends[n]}
         for n, ((question, _), told) in enumerate(zip(turns, response, strict=True))
     ]
     cited = [{"n": 1, "title": "Rules, page 2", "quote": "it is so"}]
     read = turns_of_markdown(markdown_of("T", path))
-    assert read == ("T", [(question, answer, cited) for question, answer in turns])
+    assert read == ("T", [(*turn, cited, end) for turn, end in zip(turns, ends, strict=False)])
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,11 @@ def test_markers_lead_to_sources_and_sources_to_the_page() -> None:
     assert document.core_properties.title == "Refunds"
 
 
+def test_an_answer_that_did_not_end_says_so() -> None:
+    document = opened(word_of("Refunds", [{**TURN, "status": "stopped"}], PAGE))
+    assert [paragraph.text for paragraph in document.paragraphs][1:3] == ["How long?", "(stopped)"]
+
+
 def test_a_document_has_nothing_that_its_text_does_not_need() -> None:
     body = opened(word_of("Refunds", [TURN], PAGE)).element.body
     assert all(run.text for run in body.iter(qn("w:r")))
