@@ -4,8 +4,8 @@
 //
 //   <${Composer} conversation=${id} scope=${scope} running=${b} onAsk=${(question, images) => …}
 //      onStop=${f} />      images: those of the conversation that it is about, [{ id, name }]
-import { Icon, toast } from "../components.js";
-import { askedBefore } from "../conversations/asking.js";
+import { Icon } from "../components.js";
+import { askedBefore, fits } from "../conversations/asking.js";
 import { attach } from "../conversations/attached.js";
 import { AttachButton, Attachments } from "../conversations/attachments.js";
 import { draftOf, setDraft, useDraft, useDraftImages } from "../conversations/drafts.js";
@@ -17,8 +17,6 @@ import { Mode } from "./mode.js";
 import { useModel } from "./model.js";
 import { PicturePicker, Pictures } from "./picture.js";
 import { Microphone } from "./voice.js";
-
-const LONGEST = 4000; // characters; HELIX_MAX_QUESTION_CHARS of a server may say less
 
 export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const text = useDraft(conversation);
@@ -50,7 +48,7 @@ export function Composer({ conversation, scope, running, onAsk, onStop }) {
   const send = () => {
     const question = text.trim();
     if (!question || sending.current) return;
-    if (question.length > LONGEST) return toast(`A question has ${LONGEST} characters at most, not ${question.length}.`);
+    if (!fits(question)) return;
     if (images.length) return sendImages();
     type("");
     return onAsk(question, []);

@@ -7,7 +7,9 @@
 //   edit(turn, question)               ask another question in its place, about the same images
 //   again(turn)                        ask the same question again
 //   askedBefore()                      what was asked, the last first
+//   fits(question)                     false of one that is too long, and says so
 import { api } from "../api.js";
+import { toast } from "../components.js";
 import { address, go } from "../router.js";
 import { session } from "../store.js";
 import { draftOf, keepDrafts, setDraft } from "./drafts.js";
@@ -17,11 +19,16 @@ import { begin, close, newId, open, setScope, store, thread, update } from "./th
 import { blank, newTurn, storedScope } from "./turn.js";
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const LONGEST = 4000; // characters; a server may say less
 const asked = []; // questions since the page was loaded
 
 export function askedBefore() {
   const shown = thread.get().list.map(({ question }) => question);
   return (shown.length ? shown : asked).toReversed();
+}
+
+export function fits({ length }) {
+  return length <= LONGEST || toast(`A question has ${LONGEST} characters at most, not ${length}.`);
 }
 
 export function ask(question, scope, images = []) {

@@ -3,8 +3,7 @@
 //   <${Question} turn=${turn} onEdit=${(question) => …} onSwitch=${(message) => …} />
 import { Button, IconButton } from "../components.js";
 import { html, useLayoutEffect, useRef, useState } from "../html.js";
-
-const LONGEST = 4000; // characters, as the question box has it
+import { fits } from "./asking.js";
 
 export function Question({ turn, onEdit, onSwitch }) {
   const [editing, setEditing] = useState(false);
@@ -66,7 +65,10 @@ function Editor({ text, onSave, onLeave }) {
     field.current.style.blockSize = "auto";
     field.current.style.blockSize = `${field.current.scrollHeight + 2}px`;
   };
-  const save = () => field.current.value.trim() && onSave(field.current.value.trim(), field.current);
+  const save = () => {
+    const question = field.current.value.trim();
+    if (question && fits(question)) onSave(question, field.current);
+  };
   const onKeyDown = (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) save();
@@ -76,7 +78,7 @@ function Editor({ text, onSave, onLeave }) {
   };
   return html`<form class="editor" onSubmit=${(event) => { event.preventDefault(); save(); }}>
     <label class="unseen" for="edited">The question</label>
-    <textarea id="edited" ref=${field} rows="1" defaultValue=${text} maxlength=${LONGEST} aria-describedby="edited-hint" onInput=${grow} onKeyDown=${onKeyDown}></textarea>
+    <textarea id="edited" ref=${field} rows="1" defaultValue=${text} aria-describedby="edited-hint" onInput=${grow} onKeyDown=${onKeyDown}></textarea>
     <p class="hint" id="edited-hint">The earlier version stays, with everything that followed it.</p>
     <div class="form-end"><${Button} onClick=${onLeave}>Cancel</><button class="button main"><span>Ask</span></button></div></form>`;
 }

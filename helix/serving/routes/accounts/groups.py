@@ -66,9 +66,11 @@ async def delete(person: CurrentPerson, group_id: Id) -> dict[str, Any]:
 @router.get("/{group_id}/members", summary="Who is in a group")
 async def members(person: CurrentPerson, group_id: Id) -> JSONResponse:
     """By address."""
-    found = await person.change(partial(
-        members_of, tenant=person.session.tenant, group_id=group_id
-    ))  # fmt: skip
+    tenant = person.session.tenant
+    groups = await person.change(partial(list_groups, tenant=tenant))
+    if group_id not in {each.id for each in groups}:
+        raise NotFound("there is no such group here")
+    found = await person.change(partial(members_of, tenant=tenant, group_id=group_id))
     return TextJson({"members": [
         {"id": each.id, "email": each.email, "name": each.name} for each in found
     ]})  # fmt: skip
