@@ -36,22 +36,30 @@ def _is_of_others(record: logging.LogRecord) -> bool:
 
 
 class _Repeats:
-    """A filter of lines that were written in the last ten seconds, word for word.
+    """A filter of lines written in the last ten seconds, word for word and of the same error.
 
     While the database is away its pools say so of every attempt to connect, many times a second.
     """
 
     def __init__(self) -> None:
-        self._written: dict[tuple[str, str], float] = {}
+        self._written: dict[tuple[str, ...], float] = {}
 
     def __call__(self, record: logging.LogRecord) -> bool:
-        line = (record.name, record.getMessage())
-        if record.created - self._written.get(line, -_QUIET_SECONDS) < _QUIET_SECONDS:
+        try:
+            line = (record.name, record.getMessage(), *_frames(record))
+        except Exception:  # noqa: BLE001 - a call of logging that is wrong: the handler says so
+            return True
+        written = self._written.get(line)
+        if written is not None and 0 <= record.created - written < _QUIET_SECONDS:
             return False
         if len(self._written) >= _MOST_LINES:
             self._written.clear()
         self._written[line] = record.created
         return True
+
+
+def _frames(record: logging.LogRecord) -> list[str]:
+    return frames_of(record.exc_info[1]) if record.exc_info and record.exc_info[1] else []
 
 
 class _StandardError(logging.Handler):
@@ -99,8 +107,8 @@ class JsonFormatter(logging.Formatter):
             "trace_id": request_trace_id() or "-",
             "message": record.getMessage(),
         }
-        if record.exc_info and record.exc_info[1]:
-            line["stack"] = frames_of(record.exc_info[1])
+        if frames := _frames(record):
+            line["stack"] = frames
         return json.dumps(line, ensure_ascii=True)
 
 

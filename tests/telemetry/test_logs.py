@@ -201,3 +201,37 @@ def test_others_do_not_repeat_a_line_while_ours_do(
     assert err.count("error connecting in 'read': refused") == 1
     assert err.count("error connecting in 'write': refused") == 1
     assert err.count("asked again") == 3
+
+
+def test_another_error_under_the_same_line_is_no_repeat(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    configure_logging("info")
+    for kind in (KeyError, ValueError, ValueError):
+        try:
+            raise kind
+        except kind:
+            logging.getLogger("some.library").exception("it failed")
+    err = capsys.readouterr().err
+    assert (err.count("\nKeyError\n"), err.count("\nValueError\n")) == (1, 1)
+
+
+def test_a_line_that_cannot_be_made_fails_nobody(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    configure_logging("info")
+    logging.getLogger("psycopg.pool").warning("%d attempts", "three")
+    assert "--- Logging error ---" in capsys.readouterr().err
+
+
+def test_a_line_is_written_again_once_the_clock_was_set_back(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    configure_logging("info")
+    for created in (1000.0, 1005.0, 400.0):
+        told = {"name": "psycopg.pool", "levelno": 30, "msg": "away", "created": created}
+        logging.getLogger().handle(logging.makeLogRecord(told))
+    assert capsys.readouterr().err.count("away") == 2
