@@ -15,6 +15,7 @@ from helix.providers.base import LanguageModel
 from helix.providers.factories import build_embedder, build_llm
 from helix.providers.model_server import chat_options, examined_server
 from helix.providers.served_models import ServedModel, served_model, served_models
+from helix.providers.thoughts import Spoken
 from helix.settings import Settings
 from tests.support.scripted_server import Reply, ScriptedServer, scripted
 from tests.support.vendor_packages import settings
@@ -77,6 +78,14 @@ async def test_thoughts_alone_are_no_answer() -> None:
     reply = saying("<think>How many days?")
     with scripted(_list(VLLM), reply) as server, pytest.raises(UpstreamError, match="without an"):
         await _answer(build_llm(_chosen(server)))
+
+
+def test_long_thoughts_are_not_held() -> None:
+    """Each delta would copy and search all that came before it."""
+    spoken = Spoken()
+    assert not any(map(spoken.feed, ["<think>", *["How many days? "] * 100, "</thi"]))
+    assert len(spoken._held or "") < len("</think>")
+    assert spoken.feed("nk>\n<") == "<"
 
 
 @pytest.mark.parametrize(
