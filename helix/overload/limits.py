@@ -240,7 +240,7 @@ class Asker:
                 usage.learn(account, await asyncio.to_thread(self.limits.stored, account))
         # from here on nobody else has a turn before the caller has counted
         for account, (who, _, setting, most) in zip(accounts, limited, strict=True):
-            used = (usage.total(account) or 0) + self.limits.storing[account]
+            used = usage.last_total(account) + self.limits.storing[account]
             if used + more > most * unit or used >= most * unit:
                 passed = "has used" if used >= most * unit else "would go past"
                 message = f"this {who} {passed} its {kind.replace('_', ' ')} of the day"

@@ -71,10 +71,12 @@ class Usage:
 
     def total(self, account: Account) -> int | None:
         """The usage of the account; None where the database is to be asked first."""
-        n, at = self._totals.get(account, (0, -_FRESH_SECONDS))
-        if time.monotonic() - at >= _FRESH_SECONDS:
-            return None
-        return n + self._waiting[account]
+        _, at = self._totals.get(account, (0, -_FRESH_SECONDS))
+        return None if time.monotonic() - at >= _FRESH_SECONDS else self.last_total(account)
+
+    def last_total(self, account: Account) -> int:
+        """The usage of the account as it was last told, however long ago; 0 where it never was."""
+        return self._totals.get(account, (0, 0.0))[0] + self._waiting[account]
 
     def drain(self) -> Counter[Account]:
         """The counts that wait to be written, which wait no longer."""

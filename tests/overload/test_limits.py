@@ -13,7 +13,7 @@ import pytest
 from helix.library.keys import create_key
 from helix.overload import limits
 from helix.overload.limits import Asker, LimitReached, Limits, Rates, Who, subjects_of
-from helix.overload.usage import Subject, Usage
+from helix.overload.usage import Account, Subject, Usage
 from helix.serving.request_state import drawn_limits
 from helix.settings import LIMITS, Settings, load_settings
 from tests.support.live_server import OFFLINE, live, new_content, upload
@@ -103,6 +103,24 @@ async def test_bytes_that_are_being_stored_are_the_room_of_no_other() -> None:
     with pytest.raises(LimitReached, match="HELIX_KEY_UPLOAD_MB"):
         await other.check_upload(100_000)
     assert not made.storing
+
+
+async def test_a_total_counts_that_grew_old_while_another_was_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("helix.overload.usage.time.monotonic", lambda: now)
+
+    def stored(account: Account) -> int:
+        nonlocal now
+        now += 20.0  # a busy database
+        return 0 if account.subject == ACME else 2 * limits.MEGABYTE
+
+    settings = load_settings(database_url="embedded", key_upload_mb=2, tenant_upload_mb=2,
+                             **OFFLINE)  # fmt: skip
+    made = Limits(drawn_limits(settings), Usage(lambda: None), stored)
+    with pytest.raises(LimitReached, match="HELIX_KEY_UPLOAD_MB"):
+        await Asker(made, {"tenant": ACME, "key": Subject("acme", "a")}).check_upload(1)
 
 
 @contextmanager
