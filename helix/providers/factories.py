@@ -81,11 +81,11 @@ def build_llm(settings: Settings) -> LanguageModel:
     given = _factory(LANGUAGE_MODELS, LLMS, "HELIX_LLM", settings.llm)
     name = settings.llm
     made = _checked(given(settings, _model(name)), LanguageModel, "HELIX_LLM", name)
-    return replace(made, silence=_silence(name, settings))
+    return made if made.silence else replace(made, silence=_silence(name, settings))
 
 
 def _silence(name: str, settings: Settings) -> float:
-    """Longest wait for a response, in seconds.
+    """Longest wait for a response, in seconds, where the provider says none.
 
     The clients of Helix's own providers hear a silence themselves. What a server sends while it
     reads a long prompt is none, and must end all the same.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError
+from helix.providers.base import LanguageModel
 from helix.providers.factories import EMBEDDERS, LANGUAGE_MODELS, build_embedder, build_llm
+from tests.support.scripted_model import Says
 from tests.support.vendor_packages import (
     CHATS,
     EMBEDDINGS,
@@ -123,3 +126,11 @@ def test_ollamas_window_is_given_so_that_nobody_asks_the_server_for_it() -> None
 
     assert window(5) > 5 * 500 + 4000
     assert window(50) > 50 * 500 + 4000
+
+
+def test_a_plugin_says_how_long_its_model_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model in its own process may read a long prompt for minutes."""
+    made = LanguageModel(Says(said=""), "acme:slow", silence=300.0)
+    plugin = SimpleNamespace(call=lambda *_: made)
+    monkeypatch.setattr("helix.providers.factories.plugins", lambda _: {"acme": plugin})
+    assert build_llm(settings(llm="acme:slow")).silence == 300.0
