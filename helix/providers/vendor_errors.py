@@ -31,6 +31,7 @@ _REMEDIES = dict.fromkeys(REFUSED_STATUSES, "it refuses such a request: see its 
 _LASTING = frozenset({401, 402, 403, 404})
 """Statuses of what every request would be answered."""
 _NAME = re.compile("[a-z_]{1,40}")
+_STATUS = re.compile("[1-5][0-9]{2}")
 
 _SILENCES = (TimeoutError, httpx.TimeoutException)
 _UNREACHED = (ConnectionError, httpx.ConnectError, httpx.RemoteProtocolError, httpx.ReadError)
@@ -83,9 +84,13 @@ def upstream_errors(name: str, *, of_chat: bool = False) -> Iterator[None]:
 
 
 def _status(error: Exception) -> int:
-    """The HTTP status of an error, or the one that a stream names in its place; 0: neither."""
+    """The HTTP status of an error, or the one that a stream names in its place; 0: neither.
+
+    LiteLLM names it as a text.
+    """
     told = (getattr(error, "status_code", None), getattr(error, "code", None))
-    return next((each for each in told if isinstance(each, int)), 0)
+    statuses = (int(each) for each in map(str, told) if _STATUS.fullmatch(each))
+    return next(statuses, 0)
 
 
 def _told(error: Exception) -> str:

@@ -34,6 +34,7 @@ def _error(status: int, **told: Any) -> Reply:
         (_error(503), "it is busy or loads the model: try again", True),
         (_error(500), r"failed \(InternalServerError\): try again", True),
         (Reply(b'data: {"error":{"code":429,"message":"slow"}}\n\n', headers=SSE), "often", True),
+        (Reply(b'data: {"error":{"code":"401","type":"sk"}}\n\n', headers=SSE), "its key", False),
         (Reply(b"<html>log in</html>"), "sent no answer: check the address", True),
         (_error(200), "sent no answer: check the address", True),
     ],
