@@ -214,7 +214,7 @@ async def _ending_whole(
     end.check()
     if last:
         yield ChatResponse(
-            message=last.message,
+            message=_spoken(last).message,
             delta="",
             raw=last.raw,
             additional_kwargs={KEY: end.counted()},

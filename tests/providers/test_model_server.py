@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
+from helix.agent.text_calls import calls_in_text
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.base import LanguageModel
@@ -72,6 +73,15 @@ async def test_thoughts_in_front_of_an_answer_are_left_out(answer: str) -> None:
         assert await _answer(llm) == answer
         assert await _answer(llm) == answer.lstrip()
         assert (await llm.reply(HELLO)).message.content == answer.lstrip()
+
+
+async def test_an_agent_reads_the_calls_behind_thoughts() -> None:
+    """It takes the message of the last response: calls as text, and what is sent back."""
+    call = '{"name": "search", "arguments": {}}'
+    reply = saying(f"<think>How many days?</think>\n{call}")
+    with scripted(_list(VLLM), reply) as server:
+        responses = [each async for each in await build_llm(_chosen(server)).stream(HELLO)]
+    assert calls_in_text(responses[-1].message.content or "", {"search"}) == [("search", {})]
 
 
 async def test_thoughts_alone_are_no_answer() -> None:
