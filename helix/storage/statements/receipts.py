@@ -26,11 +26,13 @@ ORDER BY created_at DESC LIMIT 1
 """
 
 # The words of a deleted document are not shown, whether or not they are out of the row yet; nor to
-# others those of what was put to somebody's conversation, which is no document of the library.
+# others those of what was put to somebody's conversation, which is no document of the library. A
+# question back in a conversation may name that too, and a refusal has no sources to tell it by.
 SHOWN = """
 SELECT a.created_at, a.question,
     CASE WHEN missing.ids = '{}' THEN a.receipt ELSE without_documents(a.receipt, missing.ids) END
-        AS receipt,
+        || CASE WHEN a.receipt ->> 'turn' IS NOT NULL AND reader.is_another
+            THEN '{"clarifying_question": null}'::jsonb ELSE '{}' END AS receipt,
     coalesce((
     SELECT jsonb_agg(jsonb_build_object(
         'rating', f.rating, 'note', f.note, 'created_at', f.created_at) ORDER BY f.id)
@@ -42,13 +44,16 @@ SELECT a.created_at, a.question,
         FROM jsonb_array_elements(a.receipt #> '{index,sources}') s))
     AND NOT EXISTS (SELECT FROM documents d
         WHERE d.tenant_id = %(tenant)s AND d.id = r.document_id)) AS removed
-FROM answers a, LATERAL (
+FROM answers a,
+    LATERAL (SELECT a.owner <> coalesce(current_setting('helix.owner', true), ''))
+        AS reader (is_another),
+    LATERAL (
     SELECT array(SELECT unnest(a.document_ids) EXCEPT
                  SELECT d.id FROM documents d WHERE d.tenant_id = %(tenant)s)
         || array(SELECT (s ->> 'document_id')::bigint
                  FROM jsonb_array_elements(a.receipt #> '{index,sources}') s
                  WHERE (s ->> 'document_id')::bigint <> ALL (a.document_ids)
-                     AND a.owner <> coalesce(current_setting('helix.owner', true), ''))
+                     AND reader.is_another)
     ) AS missing (ids)
 WHERE a.tenant_id = %(tenant)s AND a.id = %(id)s
     AND a.created_at > now() - make_interval(days => %(days)s)

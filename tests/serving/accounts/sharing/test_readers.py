@@ -131,6 +131,20 @@ def test_a_receipt_has_words_of_a_conversations_files_for_its_author_alone(share
     assert [b.get(f"{path}/proof").status_code for b in (shared.cat, shared.ada)] == [409, 409]
 
 
+def test_a_question_back_of_a_conversation_is_for_its_author_alone(shared: Shared) -> None:
+    """It may name a file of the conversation."""
+    shared.accounts.sql(
+        "UPDATE answers SET document_ids = '{}', receipt = jsonb_set(jsonb_set(receipt,"
+        " '{index,sources}', '[]'), '{clarifying_question}', '\"Do you mean Layoffs?\"')"
+        " WHERE id = %s RETURNING 1", shared.answer_id,
+    )  # fmt: skip
+    own, others = (
+        browser.get(f"/v1/answers/{shared.answer_id}").json()["clarifying_question"]
+        for browser in (shared.ada, shared.cat)
+    )
+    assert (own, others) == ("Do you mean Layoffs?", None)
+
+
 def test_a_group_everyone_and_nobody(shared: Shared) -> None:
     bob, dan = shared.accounts.signed_in("bob"), shared.accounts.browser()
     signed = {"email": email_of("dan"), "password": "correct horse", "tenant": "beta"}
