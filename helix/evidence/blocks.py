@@ -6,8 +6,8 @@ and a sentence with those that go on behind it in its paragraph.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import accumulate, takewhile
 
 from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_row
@@ -98,20 +98,28 @@ class Layout(Forms):
         return self.forms[place] in (Form.ITEM, Form.MARK) or self._item_of(place) is not None
 
     def _item_of(self, place: int) -> int | None:
-        """The place of the list item that the text at ``place`` is a later sentence of.
+        """The place of the list item that the text at ``place`` is a later sentence of."""
+        return self._items[place]
+
+    @cached_property
+    def _items(self) -> list[int | None]:
+        """The list item of each unit, an item's its own place.
 
         A later paragraph of an item is moved in under it.
         """
-        least = sys.maxsize  # of the indents of the paragraphs from the item to ``place``
-        for at in range(place, -1, -1):
-            unit, form = self._units[at], self.forms[at]
-            if form is Form.ITEM and least > self._indent(unit):
-                return at
+        items: list[int | None] = []
+        open_items: list[tuple[int, int]] = []  # and their indents
+        for place, (unit, form) in enumerate(zip(self._units, self.forms, strict=True)):
+            indent = self._indent(unit)
             if form not in (Form.TEXT, Form.CODE, Form.MARK, Form.ITEM):
-                return None
-            if self._opens_line(unit) and self._starts_block(at):
-                least = min(least, self._indent(unit))
-        return None
+                open_items.clear()
+            elif self._opens_line(unit) and self._starts_block(place):
+                while open_items and open_items[-1][1] >= indent:
+                    open_items.pop()
+            if form is Form.ITEM:
+                open_items.append((place, indent))
+            items.append(open_items[-1][0] if open_items else None)
+        return items
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""

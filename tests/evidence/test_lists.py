@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from helix.evidence.blocks import Layout
@@ -121,3 +123,11 @@ def test_a_later_sentence_of_an_item_is_quoted_with_its_beginning(
     start: str, expected: list[str]
 ) -> None:
     assert quoted(DEFINED, start) == expected
+
+
+def test_an_item_of_thousands_of_sentences_is_walked_once() -> None:
+    passage = Passage("There is one:\n\n- The item. " + "It goes on. " * 4000)
+    layout = Layout(passage, units_of([passage]))
+    started = time.perf_counter()
+    assert layout.quoted(0)[:2] == [0, 1]
+    assert time.perf_counter() - started < 2  # each sentence's way to its item: 10 seconds

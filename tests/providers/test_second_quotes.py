@@ -31,6 +31,8 @@ def test_a_list_that_a_chunk_cuts_is_quoted_from_the_one_that_has_it_whole() -> 
     whole = f"{lead}\n- a letter\n- a party"
     question = "Which steps end the probation of employees?"
     assert ask(question, f"It lasts six months.\n\n{lead}", whole).endswith("- a party [2]")
+    other = "The employees\n\n" + whole.replace("a talk", "a form")
+    assert ask(question, f"It lasts six months.\n\n{lead}", other).endswith("- a talk [1]")
     place = SourcePlace("Handbook")
     sources = (sources_over(lead)[0], OfferedSource(2, whole, place))
     found = likeliest(question, sources, 0.99)
@@ -52,6 +54,9 @@ def test_a_version_is_found_by_its_number() -> None:
     for version in ("7", "v7"):
         assert told in ask(f"Why does npm {version} have no uninstall scripts?", told)
     assert told not in ask("Why does npm 8 have no uninstall scripts?", told)
+    limit = "The rate limit of the API v1 is 2 requests in a second."
+    assert limit in ask("What is the rate limit of the API v1?", limit)
+    assert limit not in ask("What is the rate limit of the API v2?", limit)
 
 
 def test_an_entry_with_a_number_of_several_parts_is_no_answer_either() -> None:

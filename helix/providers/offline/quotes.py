@@ -151,9 +151,18 @@ class _Reading:
             at
             for at, unit in enumerate(self._units)
             if unit.text == chosen.text and unit.passage != chosen.passage
-            and self._sources[unit.passage].place == where
+            and self._sources[unit.passage].place == where and self._overlap(chosen, unit)
         )  # fmt: skip
         return [place, *others]
+
+    def _overlap(self, one: Unit, other: Unit) -> bool:
+        """True where the chunks of two copies have the same around them, as far as both go."""
+        first, second = (self._sources[unit.passage].text for unit in (one, other))
+        before, behind = first[: one.start], first[one.start :]
+        front, rest = second[: other.start], second[other.start :]
+        return (before.endswith(front) or front.endswith(before)) and (
+            behind.startswith(rest) or rest.startswith(behind)
+        )
 
     def _is_new(self, quotes: Sequence[Quote], found: Sequence[Sequence[Quote]]) -> bool:
         """True where nothing of ``quotes`` is among those ``found``, nor a copy of them."""
@@ -172,10 +181,10 @@ class _Reading:
             return False
         source = self._sources[quotes[0].source]
         quoted = " ".join(map(self._text, quotes))
-        near = set(_forms(f"{source.place.text}\n{quoted}"))
+        near = _forms(f"{source.place.text}\n{quoted}")
         if not exact.identifiers <= near or not is_met(self._needed, near):
             return False
-        return exact.numbers <= near.union(_forms(source.text))
+        return exact.numbers <= near | _forms(source.text)
 
     def quotes(self, place: int) -> list[Quote]:
         """The unit at ``place`` and what belongs to it; none where it only names something.
@@ -223,13 +232,14 @@ class _Exact:
     is_negated: bool
 
 
-def _forms(text: str) -> list[str]:
-    """The words of a text as they are compared: a version's number without its ``v``."""
-    return [word.form[bool(_VERSION.fullmatch(word.form)) :] for word in words_of(text)]
+def _forms(text: str) -> set[str]:
+    """The words of a text, and the numbers of its versions: who asks for 7 finds ``v7`` too."""
+    forms = {word.form for word in words_of(text)}
+    return forms | {form[1:] for form in forms if _VERSION.fullmatch(form)}
 
 
 def _exact(question: str) -> _Exact:
-    forms = _forms(question)
+    forms = [word.form for word in words_of(question)]
     with_digit = frozenset(form for form in forms if any(map(str.isdigit, form)))
     plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
     identifiers = (with_digit - plain) | {form for form in forms if "_" in form}
