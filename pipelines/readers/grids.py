@@ -252,9 +252,10 @@ def _write_row(
         if label:
             lines.write(gap)
             gap = _BESIDE
-            _write_label(lines, head.corner, label)
+            _write_label(lines, head.corner, label, LONGEST_NAME if part.start else None)
         elif part.start:  # the first cell stands for a label
-            _write_cells(lines, names, row.cells, None, gap, slice(1))
+            first = row.cells[0]._replace(text=row.cells[0].text[:LONGEST_NAME].rstrip())
+            _write_cells(lines, names, (first,), None, gap, slice(1))
             gap = _BESIDE if row.cells[0].text else gap
         if index is None and not row.has_origins:
             _write_plain(lines, names[part], row.cells[part], gap)
@@ -280,14 +281,15 @@ def _name_width(name: Name) -> int:
     return len(name) if isinstance(name, str) else sum(len(part.text) for part in name)
 
 
-def _write_label(lines: Lines, corner: Entry, label: Sequence[Entry]) -> None:
+def _write_label(lines: Lines, corner: Entry, label: Sequence[Entry], longest: int | None) -> None:
+    """The label of a row; ``longest`` is that of its last part, which is whole in a first line."""
     if corner.text:
         lines.place(corner, LONGEST_NAME)
         lines.write(": ")
     for entry in label[:-1]:
         lines.place(entry, LONGEST_NAME)
         lines.write(_INWARDS)
-    lines.place(label[-1])
+    lines.place(label[-1], longest)
 
 
 def _write_plain(lines: Lines, names: Sequence[Name], cells: Sequence[Entry], gap: str) -> None:

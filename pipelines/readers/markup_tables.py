@@ -98,17 +98,27 @@ def _with_signs(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _joined(cells: Sequence[str], signs: Set[int]) -> list[str]:
-    """Cells with the signs in some columns put to the next number, or the one before."""
+    """Cells with the signs in some columns put to the next number, or the one before.
+
+    Each cell is passed twice, however many signs stand in a row.
+    """
     joined = list(cells)
-    for column in (one for one in sorted(signs) if one < len(cells) and cells[one]):
-        closes = cells[column][0] in _CLOSING
-        beside = reversed(range(column)) if closes else range(column + 1, len(cells))
-        number = next((one for one in beside if joined[one]), column)
-        if number not in signs and _OF_NUMBER.match(joined[number]):
-            texts = (joined[number], joined[column])
-            joined[number] = "".join(texts if closes else reversed(texts))
-            joined[column] = ""
+    filled = [column for column, cell in enumerate(cells) if cell]
+    for opens, order in ((False, filled), (True, filled[::-1])):
+        number = 0  # the column passed last that is not empty; the first one has labels
+        for column in order:
+            is_sign = column in signs and (cells[column][0] in _CLOSING) != opens
+            if is_sign and number and number not in signs and _is_number(joined[number]):
+                texts = (joined[number], joined[column])
+                joined[number] = "".join(reversed(texts) if opens else texts)
+                joined[column] = ""
+            elif joined[column]:
+                number = column
     return joined
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= LONGEST_NAME and bool(_OF_NUMBER.match(text))
 
 
 class _Squares:

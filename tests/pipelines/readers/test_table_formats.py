@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import Any
 
 import openpyxl  # type: ignore[import-untyped]
 import pytest
 from docx import Document
 from docx.oxml import OxmlElement
+from lxml.html import fromstring  # type: ignore[import-untyped]
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Emu
 
 from pipelines.readers import ReadText, read
+from pipelines.readers.markup_tables import rows_of
 from tests.support.sample_documents import csv
 
 Named = dict[tuple[str, str], str]
@@ -152,6 +155,24 @@ def test_signs_in_columns_of_their_own_are_read_with_their_numbers() -> None:
         "Taxes": ["21.4%", "(1.5)%"],
         "Other": ["$—", "3"],
     }
+
+
+def row_of(*cells: str) -> str:
+    row = f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    (first,) = rows_of(fromstring(f"<table>{row}</table>"))
+    return " ".join(filter(None, first.cells))
+
+
+def test_signs_go_to_the_number_beside_them_but_to_no_label() -> None:
+    assert row_of("Net", "$", "(", "214", ")") == "Net $(214)"
+    assert row_of("2023", "%", "5.2") == "2023 % 5.2"
+
+
+def test_a_row_of_many_signs_is_passed_twice() -> None:
+    started = time.perf_counter()
+    assert row_of("Net", "5", *[")"] * 40_000).startswith(f"Net 5{')' * 120} )")
+    assert row_of("Net", *["("] * 40_000, "5").endswith(f"( {'(' * 120}5")
+    assert time.perf_counter() - started < 10
 
 
 def test_a_column_of_units_with_a_name_stays_one() -> None:

@@ -303,6 +303,26 @@ def test_values_are_written_as_people_do(value: object, text: str) -> None:
     )
 
 
+def test_a_long_label_is_whole_in_the_first_line_of_its_row_alone() -> None:
+    """Else a row of a megabyte would be a text of a hundred."""
+    for label in ("L" * 10_000, "7" * 10_000):
+        row = [label, *["x" * 1_490] * 20]
+        text = read("csv", csv([["Key", *[f"Column {n}" for n in range(20)]], row, row])).text
+        assert text.count(label) == 2 and len(text) < 100_000
+
+
+def test_more_styles_of_percent_than_a_path_takes() -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Key", "Share"])
+    for number in range(5_001):
+        sheet.append([f"row {number}", 0.25])
+        sheet.cell(number + 2, 2).number_format = f'0%"{number}"'
+    out = io.BytesIO()
+    book.save(out)
+    assert read("xlsx", out.getvalue()).text.endswith("Key: row 5000 | Share: 25%")
+
+
 @pytest.mark.parametrize(
     ("value", "code", "text"),
     [
