@@ -10,7 +10,7 @@ from typing import Any
 from helix.domain.tables import Table
 from pipelines.readers.grids import Entry, Grid, GridHead, GridRow, one_table
 from pipelines.readers.number_formats import is_date, is_percent, percent
-from pipelines.readers.office import local_name
+from pipelines.readers.office import is_element, local_name
 from pipelines.readers.tables import one_line
 
 _DAY_ZERO = datetime.datetime(1899, 12, 30)
@@ -29,7 +29,8 @@ def plots(chart: Any) -> Iterator[tuple[str, Table]]:
 def title_of(chart: Any) -> Iterator[str]:
     """The lines of the title of a ``chartSpace`` element, where it has one of its own."""
     for paragraph in chart.iterfind("{*}chart/{*}title/{*}tx//{*}p"):
-        if text := one_line("".join(run.text or "" for run in paragraph.iterfind("{*}r/{*}t"))):
+        pieces = filter(is_element, paragraph)  # runs, fields and line breaks
+        if text := one_line("".join(piece.findtext("{*}t", " ") for piece in pieces)):
             yield text
 
 

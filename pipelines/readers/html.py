@@ -10,7 +10,6 @@ import logging
 import re
 from collections import defaultdict, deque
 from email import message_from_bytes
-from email.policy import default
 
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
@@ -62,15 +61,17 @@ logging.getLogger("trafilatura").setLevel(
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for a page without text, or nested beyond what the parser takes."""
-    return _content(parse_tree(decoded(_unpacked(data) if is_packed_page(data) else data)))
+    return _content(parse_tree(_unpacked(data) if is_packed_page(data) else decoded(data)))
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpacked(data: bytes) -> str:
     """The page in a file that has its pictures too."""
-    parts = message_from_bytes(data, policy=default).walk()
+    parts = message_from_bytes(data).walk()
     page = next((part for part in parts if part.get_content_type() == "text/html"), None)
     payload = None if page is None else page.get_payload(decode=True)
-    return payload if isinstance(payload, bytes) else b""
+    if page is None or not isinstance(payload, bytes):
+        return ""
+    return decoded(payload, page.get_content_charset(""))
 
 
 def _content(tree: _Element) -> ReadText:

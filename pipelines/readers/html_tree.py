@@ -29,8 +29,10 @@ _DEEPEST = 255  # elements in each other, as the parser takes of a page of the u
 _LONG_TAG = re.compile(r"<([a-zA-Z][^\s<>/]*+)[^<>]{1000,}+>")
 
 
-def decoded(data: bytes) -> str:
+def decoded(data: bytes, sent_as: str = "") -> str:
     """The text of a page by its byte order mark, as UTF-8, by its declaration, or as cp1252.
+
+    ``sent_as`` is the encoding that was told with the page, for one that declares none.
 
     UTF-8 goes first where a page has more than ASCII: text in another encoding is never that, and
     pages stored in UTF-8 keep the declaration of the server that they are from. A page of it may
@@ -45,7 +47,7 @@ def decoded(data: bytes) -> str:
             return text
     head = data[:_META_WITHIN]
     found = _META_CHARSET.search(head) or _XML_CHARSET.match(head)
-    for declared in (found.group(1).decode() if found else "utf-8", "utf-8"):
+    for declared in (found.group(1).decode() if found else sent_as, "utf-8"):
         if (page := _decode_as(data, declared)) is not None:
             return page
     return data.decode("cp1252", errors="replace")  # as browsers do

@@ -407,6 +407,19 @@ def test_a_page_saved_with_its_pictures_is_read_as_a_page(name: str) -> None:
     assert (done.title, done.text) == ("Fair", "# Fair\n\nHall 9, stand D41, €86,000 in all.")
 
 
+def test_such_a_page_is_in_the_encoding_that_its_file_tells() -> None:
+    for encoding in ("utf-8", "koi8-r", "shift_jis"):
+        assert read("html", packed("<p>Привет, это цена.</p>", encoding=encoding)).text == (
+            "Привет, это цена."
+        )
+
+
+def test_such_a_file_with_a_head_of_thousands_of_fields_is_read() -> None:
+    odd = "; ".join(f"a*{number}*=x" for number in range(5_000)) + f"; b={'(' * 5_000}"
+    data = packed("<p>Hall 9.</p>").replace(b"text/html;", f"text/html; {odd};".encode())
+    assert read("html", data).text == "Hall 9."
+
+
 def test_such_a_file_without_a_page_is_refused() -> None:
     data = packed("x").replace(b"text/html;", b"text/plain;")
     with pytest.raises(UnreadableFile, match="empty"):

@@ -273,7 +273,7 @@ _DRAWN = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _CHART = f"""<c:chartSpace xmlns:c="{_DRAWN}"
  xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart><c:title><c:tx><c:rich>
-<a:p><a:r><a:t>Units</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser>
+<a:p><a:pPr/><a:r><a:t>Units</a:t></a:r><a:br/><a:fld><a:t>sold</a:t></a:fld></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser>
 <c:tx><c:strRef><c:strCache><c:pt idx="0"><c:v>Iberia</c:v></c:pt></c:strCache></c:strRef></c:tx>
 <c:cat><c:strLit><c:pt idx="0"><c:v>Q1</c:v></c:pt><c:pt idx="1"><c:v>Q2</c:v></c:pt></c:strLit>
 </c:cat><c:val><c:numLit><c:pt idx="0"><c:v>120</c:v></c:pt><c:pt idx="1"><c:v>80</c:v></c:pt>
@@ -299,7 +299,9 @@ def with_chart(chart: bytes) -> ReadText:
 
 def test_a_chart_in_a_document_is_read_where_it_stands() -> None:
     done = with_chart(_CHART)
-    assert done.text == "Sales grew.\n\nUnits\n\nQ1 | Iberia: 120\nQ2 | Iberia: 80\n\nCosts fell."
+    assert (
+        done.text == "Sales grew.\n\nUnits sold\n\nQ1 | Iberia: 120\nQ2 | Iberia: 80\n\nCosts fell."
+    )
     assert [done.text[cell.start : cell.end] for cell in done.tables[0].cells] == ["120", "80"]
 
 
