@@ -176,6 +176,8 @@ class _Body:
             add_table(self._draft, numbered, self._headings(), f"table {self._tables}, ")
         for note in self._notes.of(table):
             self._line(note)
+        for chart in charts(table):
+            self._chart(chart)
 
     def _chart(self, relation: str) -> None:
         """A chart's title and its numbers, a line a category."""

@@ -108,10 +108,10 @@ def boxes(paragraph: Any) -> Iterator[Any]:
             yield box
 
 
-def charts(paragraph: Any) -> Iterator[str]:
-    """The relations of the charts in a paragraph."""
-    for chart in paragraph.iter(f"{{{_CHART}}}chart"):
-        if not _is_under(chart, paragraph, ("Fallback", "txbxContent", "del")):
+def charts(anchor: Any) -> Iterator[str]:
+    """The relations of the charts in a paragraph or table."""
+    for chart in anchor.iter(f"{{{_CHART}}}chart"):
+        if not _is_under(chart, anchor, ("Fallback", "txbxContent", "del")):
             yield attribute(chart, "id")
 
 

@@ -280,9 +280,10 @@ _CHART = f"""<c:chartSpace xmlns:c="{_DRAWN}"
 </c:numLit></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>""".encode()
 
 
-def with_chart(chart: bytes) -> ReadText:
+def with_chart(chart: bytes, *, in_table: bool = False) -> ReadText:
     document = Document()
-    before = document.add_paragraph("Sales grew.")
+    before = document.add_table(2, 2).cell(0, 0).paragraphs[0] if in_table else None
+    before = before or document.add_paragraph("Sales grew.")
     before.add_run()._r.append(
         parse_xml(
             f'<w:drawing {nsdecls("w")}><c:chart xmlns:c="{_DRAWN}" xmlns:r="{_RELATIONS}"'
@@ -303,6 +304,11 @@ def test_a_chart_in_a_document_is_read_where_it_stands() -> None:
         done.text == "Sales grew.\n\nUnits sold\n\nQ1 | Iberia: 120\nQ2 | Iberia: 80\n\nCosts fell."
     )
     assert [done.text[cell.start : cell.end] for cell in done.tables[0].cells] == ["120", "80"]
+
+
+def test_a_chart_in_a_table_is_read_behind_it() -> None:
+    done = with_chart(_CHART, in_table=True)
+    assert done.text == "Units sold\n\nQ1 | Iberia: 120\nQ2 | Iberia: 80\n\nCosts fell."
 
 
 def test_a_chart_that_is_damaged_loses_nothing_else() -> None:
