@@ -15,20 +15,33 @@ _GAP = re.compile(r"\t|\S {2,}\S")
 def headings_of(text: str) -> Iterator[Heading]:
     """The lines above as long a run of one mark, behind an empty line or the same run.
 
-    The first kind of run that a text has is its outermost level, the next one that below it.
+    The first kind of run that a text has is its outermost level, the next one that below it. A run
+    that parts texts elsewhere, as those of `svn log` do, is an underline of a line as long alone.
     """
     levels: dict[tuple[str, bool], int] = {}
-    for run in _UNDERLINE.finditer(text):
-        start = text.rfind("\n", 0, max(run.start() - 1, 0)) + 1
-        line = text[start : run.start()].rstrip()
-        title = line.strip()
-        if not title or len(line) > min(len(run[0].rstrip()), LONGEST_HEADING):
+    rules = set(_rules(text))
+    for found in _UNDERLINE.finditer(text):
+        run, (start, line) = found[0].rstrip(), _line_before(text, found.start())
+        if not line or len(line) > min(len(run), LONGEST_HEADING):
             continue
-        before = text.rfind("\n", 0, max(start - 1, 0)) + 1
-        above = text[before:start].rstrip()
-        is_over = above == run[0].rstrip()
+        before, above = _line_before(text, start)
+        is_over = above == run
         is_alone = is_over or not (above or line[0].isspace())
-        if is_alone and not (_GAP.search(line) or _UNDERLINE.fullmatch(line)):
-            level = levels.setdefault((run[1], is_over), len(levels) + 1)
+        is_rule = not is_over and run in rules and len(line) < len(run)
+        if is_alone and not (is_rule or _GAP.search(line) or _UNDERLINE.fullmatch(line)):
+            level = levels.setdefault((found[1], is_over), len(levels) + 1)
             begin = before if is_over else start
-            yield Heading(begin, run.end(), level, short_title(title))
+            yield Heading(begin, found.end(), level, short_title(line))
+
+
+def _rules(text: str) -> Iterator[str]:
+    """The runs below an empty line, or first in the text."""
+    for found in _UNDERLINE.finditer(text):
+        if not _line_before(text, found.start())[1]:
+            yield found[0].rstrip()
+
+
+def _line_before(text: str, start: int) -> tuple[int, str]:
+    """Where the line in front of the one at ``start`` begins, and that line to its last mark."""
+    begin = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return begin, text[begin:start].rstrip()
