@@ -6,8 +6,8 @@ import pytest
 
 from helix.answering.proof.cells import Rows
 from helix.domain.contract import REFUSAL
-from helix.providers.offline.extremes import asks_for_extreme
-from tests.support.offline_answers import ask_over
+from helix.providers.offline.extremes import asks_for_extreme, extreme_of
+from tests.support.offline_answers import ask_over, sources_over
 
 YEAR = "Year Ended December 31, › "
 
@@ -69,7 +69,10 @@ def test_a_total_beside_the_periods_is_no_rival_of_the_one_asked_for() -> None:
         for label, values in rows.items()
     )
     answer = "Hulls: 9, Q2 2024, the highest of 3 rows [1]"
-    assert ask("Which segment was highest in Q2 2024?", text).startswith(answer)
+    question = "Which segment was highest in Q2 2024?"
+    assert ask(question, text).startswith(answer)
+    copies = sources_over(*(f"{text}\n\n{number}" for number in range(12)))
+    assert extreme_of(question, copies) == (0, answer.removesuffix(" [1]"))
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def extreme_of(question: str, sources: Sequence[OfferedSource]) -> tuple[int, st
     """
     least = not _LEAST.isdisjoint(words(question))
     compare = _by_row if periods(question) else _by_period
-    found = {*compare(question, sources, least)}
+    found = dict.fromkeys(compare(question, sources, least))  # of copies the first is told
     return next(iter(found)) if len({text for _, text in found}) == 1 else None
 
 
