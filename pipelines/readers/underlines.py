@@ -42,6 +42,6 @@ def _rules(text: str) -> Iterator[str]:
 
 
 def _line_before(text: str, start: int) -> tuple[int, str]:
-    """Where the line in front of the one at ``start`` begins, and that line to its last mark."""
+    """The start of the line in front of the one at ``start``, and its text to the last mark."""
     begin = text.rfind("\n", 0, max(start - 1, 0)) + 1
     return begin, text[begin:start].rstrip()
