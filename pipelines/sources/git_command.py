@@ -151,10 +151,13 @@ class Git:
             latest = threading.Timer(_SECONDS, child.kill)
             latest.start()
             try:
-                rest = b""
+                begun: list[bytes] = []
                 while more := child.stdout.read(_AT_ONCE):
-                    *whole, rest = (rest + more).split(b"\0")
-                    yield from whole
+                    first, *others = more.split(b"\0")
+                    begun.append(first)
+                    for other in others:
+                        yield b"".join(begun)
+                        begun = [other]
                 if child.wait():
                     raise SourceError("git could not list the files of the commit")
             finally:

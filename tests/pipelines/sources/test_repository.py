@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -16,6 +17,7 @@ import pytest
 
 from pipelines.sources import base
 from pipelines.sources.base import Connector, Entry, EntryGone, SourceBusy, SourceError
+from pipelines.sources.git_command import Git
 from pipelines.sources.stored_source import open_source
 from tests.support.scripted_server import loopback
 from tests.support.synced_source import SyncedSource
@@ -177,6 +179,20 @@ def test_a_tree_that_names_itself_often_is_read_no_further_than_a_source_may_be(
             list(source.entries())
         source.close()
     assert not psutil.Process().children()
+
+
+def test_a_name_of_megabytes_is_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = r"import sys; sys.stdout.write('a\0' + 'b' * 30_000_000 + '\0c\0')"
+
+    def started(*_: object, **__: object) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe)
+
+    monkeypatch.setattr(Git, "started", started)
+    begun = time.perf_counter()
+    listed = object.__new__(Git).parts("ls-tree", folder=Path())
+    assert [len(name) for name in listed] == [1, 30_000_000, 1]
+    assert time.perf_counter() - begun < 5
 
 
 def test_a_file_whose_name_is_not_utf_8_is_listed_and_says_so_when_it_is_read(made: Made) -> None:
