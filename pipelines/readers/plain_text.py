@@ -35,7 +35,8 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
     text = decode(data)
     text = text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text)
-    return ReadText(text, sections=sections(text, list(headings_of(text))))
+    headings = list(headings_of(text))
+    return ReadText(text, sections=sections(text, headings) if headings else ())
 
 
 def _mended(cut: re.Match[str]) -> str:
