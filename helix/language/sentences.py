@@ -48,7 +48,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞЁА-Я
 
 _GAP = re.compile(r" {2}|\t")
 # Where a line begins, and its first gap: two columns that nothing else tells apart.
-_COLUMNS = re.compile(r"([ \t]*+)\S++(?: \S++)*+(?:([ \t]++)(?=\S))?")
+_COLUMNS = re.compile(r"([ \t]*+)\S++(?>(?: \S++)*)(?:([ \t]++)(?=\S))?")
 _WIDE = 4  # characters of a gap: those of a justified line are narrower
 _FARTHEST = 200  # characters of a line in which its second column begins
 
