@@ -17,7 +17,7 @@ from helix.providers import factories
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
 from helix.providers.retries import INTERACTIVE, PATIENT
-from helix.providers.vendor_models import PaddedEmbedding
+from helix.providers.vendor_models import ONE_ATTEMPT, PaddedEmbedding
 from tests.support.vendor_packages import (
     EMBEDDINGS,
     KEY,
@@ -50,6 +50,7 @@ async def test_a_plugins_embedder_is_held_to_the_same(monkeypatch: pytest.Monkey
         return Embedder(LetterEmbedding(fails=patient), "letters:26", max_distance=None)
 
     monkeypatch.setattr(factories, "plugins", lambda _: {"letters": SimpleNamespace(call=letters)})
+    monkeypatch.setattr(factories, "PATIENT", ONE_ATTEMPT)  # which would wait for 11 seconds
     chosen = settings(embedder="letters")
     vectors = np.array(await build_embedder(chosen).model.aget_text_embedding_batch(["ab", "c"]))
     assert vectors.shape == (2, EMBEDDING_DIMENSIONS)
