@@ -15,6 +15,7 @@ from pptx.shapes.picture import Picture
 
 from helix.domain.tables import Table
 from helix.language.sentences import Span
+from helix.language.words import words
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.charts import plots, title_of
 from pipelines.readers.draft import Draft
@@ -47,7 +48,8 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """Sections labelled "slide 3" with the slide's number as page, hidden slides included.
 
     Text in pictures is not read: a slide with nothing else is named in the warnings. The first
-    slide's title is the document's: that of its properties is often what a template came with.
+    slide's title is the document's, or that of its properties where it has all words of it: else it
+    is often what a template came with.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without text.
@@ -60,7 +62,9 @@ def read(data: bytes, progress: Progress) -> ReadText:
             titles.append(title := _title(slide))
             _add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
-        return draft.finish(next(filter(None, (*titles[:1], core_title(data), *titles)), None))
+        first, told = "".join(titles[:1]), core_title(data)
+        named = [told, first] if {*words(first)} <= {*words(told or "")} else [first]
+        return draft.finish(next(filter(None, (*named, *titles)), None))
 
 
 def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> None:

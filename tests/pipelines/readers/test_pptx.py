@@ -52,12 +52,12 @@ def test_the_first_slide_says_the_title_before_the_properties_do() -> None:
     for title in ("", "Agenda"):
         deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text_frame.text = title
     titles: list[str | None] = []
-    for first in ("", "Move"):
+    for first in ("", "Move", "Squares"):
         deck.slides[0].shapes.title.text_frame.text = first
         out = io.BytesIO()
         deck.save(out)
         titles.append(read("pptx", out.getvalue()).title)
-    assert titles == ["blue-squares", "Move"]
+    assert titles == ["blue-squares", "Move", "blue-squares"]
 
 
 def test_bullets_and_numbers_are_those_that_a_slide_shows() -> None:
