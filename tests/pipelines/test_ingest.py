@@ -16,6 +16,8 @@ from tests.support.repository import ROOT
 from tests.support.warm_processes import Process
 from tests.support.wire.gemini import GeminiWire
 
+pytestmark = pytest.mark.processes
+
 READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
 
 
