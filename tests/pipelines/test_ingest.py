@@ -24,7 +24,6 @@ READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and
 # --- what goes in
 
 
-@pytest.mark.processes
 def test_the_bundled_sample_as_a_process(folder: Path, database_url: str, wire: GeminiWire) -> None:
     first = Process("pipelines.ingest", cwd=ROOT, env=os.environ)
     told, errors = first.communicate(timeout=100)
@@ -43,7 +42,6 @@ def test_the_bundled_sample_as_a_process(folder: Path, database_url: str, wire: 
     assert wire.requests == []
 
 
-@pytest.mark.processes
 def test_a_file_comes_in_without_anything_of_answering(folder: Path, database_url: str) -> None:
     (folder / "a.txt").write_text("Only this.")
     told = "{name.split('.')[1] for name in sys.modules if name.startswith('helix.')}"
