@@ -31,6 +31,8 @@ from tests.support.fake_embedder import rows
 from tests.support.live_server import live
 from tests.support.repository import ROOT
 
+pytestmark = pytest.mark.processes
+
 _OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline"}
 
 

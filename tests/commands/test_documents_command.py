@@ -17,6 +17,8 @@ from tests.support.live_server import live
 from tests.support.repository import ROOT
 from tests.support.sample_documents import xlsx
 
+pytestmark = pytest.mark.processes
+
 OFFLINE = {"HELIX_LLM": "offline", "HELIX_EMBEDDER": "offline", "COLUMNS": "150"}
 QUESTION = "How long do I have to request a refund?"
 
