@@ -68,7 +68,7 @@ _HTML_SURE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FIELD = re.compile(rb"[!-9;-~]{1,77}:|[ \t]")  # a line of a mail's head (RFC 5322, 2.2)
-_PACKED = re.compile(rb"^content-type:\s{0,9}multipart/related", re.IGNORECASE | re.MULTILINE)
+_RELATED = re.compile(rb"^content-type:\s{0,9}multipart/related", re.IGNORECASE | re.MULTILINE)
 _HTML_LIKELY = re.compile(
     rb"<(?:head|body|title|meta|div|p|table|h[1-6]|ul|ol|article|section|main)[\s>]",
     re.IGNORECASE,
@@ -100,11 +100,11 @@ def sniff(data: bytes, name: str = "") -> str | None:
     return _text_kind(data, _by_name(name))
 
 
-def is_packed_page(data: bytes) -> bool:
-    """True for a page saved with its pictures in one file (MHTML), told by its head."""
+def is_mhtml(data: bytes) -> bool:
+    """True for MHTML, a page saved in one file with its pictures: its head says so."""
     head = data[:_SAMPLE].replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     is_head = all(map(_FIELD.match, head.split(b"\n")))
-    return is_head and bool(_PACKED.search(head))
+    return is_head and bool(_RELATED.search(head))
 
 
 def supported_name(name: str) -> bool:
@@ -192,7 +192,7 @@ def _is_text(data: bytes) -> bool:
 
 def _text_kind(data: bytes, named: str | None) -> str:
     head = data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip()
-    if _HTML_SURE.match(head) or is_packed_page(data):
+    if _HTML_SURE.match(head) or is_mhtml(data):
         return "html"
     if named in ("text", "markdown", "html", "csv"):
         return named

@@ -163,8 +163,11 @@ def _aligned(text: str, end: int, following: int) -> bool:
 
 
 def _columns(text: str, position: int) -> tuple[int, int, int]:
-    """The columns where the line up to or around ``position`` begins and where its second column
-    does, and how wide the gap between is, 0 where there is none."""
+    """The columns where a line's text and its second part begin, and the width of the gap between.
+
+    The line is the one up to or around ``position``. Columns are of characters, with tabs expanded;
+    a line without a gap has the width 0.
+    """
     start = text.rfind("\n", max(0, position - _FARTHEST), position) + 1
     match = _COLUMNS.match(text, start, start + _FARTHEST)
     if match is None or (not start and position > _FARTHEST):

@@ -5,8 +5,8 @@ from __future__ import annotations
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
-class Spoken:
-    """Reads one answer by its deltas, and gives those behind a first ``<think>…</think>``."""
+class ThoughtFilter:
+    """Drops the ``<think>…</think>`` that an answer, read by its deltas, may begin with."""
 
     def __init__(self) -> None:
         self._held: str | None = ""  # None once the answer has begun

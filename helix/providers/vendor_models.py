@@ -19,7 +19,7 @@ from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.open_responses import collecting_responses
 from helix.providers.retries import RetryPolicy
-from helix.providers.thoughts import Spoken
+from helix.providers.thoughts import ThoughtFilter
 from helix.providers.vectors import unit_vectors
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
@@ -155,7 +155,7 @@ class WholeAnswers(BaseLLM):
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name, of_chat=True):
-            response = _spoken(super().chat(messages, **kwargs))  # type: ignore[safe-super]
+            response = _without_thoughts(super().chat(messages, **kwargs))  # type: ignore[safe-super]
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -164,7 +164,7 @@ class WholeAnswers(BaseLLM):
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         with upstream_errors(end.name, of_chat=True):
-            response = _spoken(await super().achat(messages, **kwargs))  # type: ignore[safe-super]
+            response = _without_thoughts(await super().achat(messages, **kwargs))  # type: ignore[safe-super]
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -184,11 +184,11 @@ class WholeAnswers(BaseLLM):
         return _ending_whole(stream, end, responses)
 
 
-def _spoken(response: ChatResponse) -> ChatResponse:
+def _without_thoughts(response: ChatResponse) -> ChatResponse:
     """``response`` without the thoughts in front of its text."""
     for block in response.message.blocks:
         if isinstance(block, TextBlock):
-            block.text = Spoken().feed(block.text)
+            block.text = ThoughtFilter().feed(block.text)
     return response
 
 
@@ -200,10 +200,10 @@ async def _close(responses: list[httpx.Response]) -> None:
 async def _ending_whole(
     stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd, responses: list[httpx.Response]
 ) -> AsyncGenerator[ChatResponse, None]:
-    last, spoken = None, Spoken()
+    last, thoughts = None, ThoughtFilter()
     try:
         while (response := await _next(stream, end.name, responses)) is not None:
-            response.delta = spoken.feed(response.delta or "")
+            response.delta = thoughts.feed(response.delta or "")
             end.take(response, response.delta)
             yield (last := response)
     finally:
@@ -214,7 +214,7 @@ async def _ending_whole(
     end.check()
     if last:
         yield ChatResponse(
-            message=_spoken(last).message,
+            message=_without_thoughts(last).message,
             delta="",
             raw=last.raw,
             additional_kwargs={KEY: end.counted()},

@@ -35,7 +35,7 @@ def _is_of_others(record: logging.LogRecord) -> bool:
     return record.name.partition(".")[0] not in _OURS
 
 
-class _Repeats:
+class _RepeatFilter:
     """A filter of lines written in the last ten seconds, word for word and of the same error.
 
     While the database is away its pools say so of every attempt to connect, many times a second.
@@ -125,7 +125,7 @@ def configure_logging(level: str, log_format: LogFormat = "text") -> None:
         logger = logging.getLogger(name)
         logger.setLevel(level.upper())
         _set_handler(logger, formatter)
-    _set_handler(logging.getLogger(), formatter, _is_of_others, _Repeats())
+    _set_handler(logging.getLogger(), formatter, _is_of_others, _RepeatFilter())
     format_server_lines()
 
 

@@ -16,7 +16,7 @@ from lxml.etree import _Element  # type: ignore[import-untyped]
 from trafilatura import bare_extraction
 from trafilatura.external import jt_stoplist_init
 
-from helix.domain.file_kinds import is_packed_page
+from helix.domain.file_kinds import is_mhtml
 from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
 from pipelines.readers.html_navigation import drop_navigation
@@ -61,11 +61,11 @@ logging.getLogger("trafilatura").setLevel(
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for a page without text, or nested beyond what the parser takes."""
-    return _content(parse_tree(_unpacked(data) if is_packed_page(data) else decoded(data)))
+    return _content(parse_tree(_page_of_mhtml(data) if is_mhtml(data) else decoded(data)))
 
 
-def _unpacked(data: bytes) -> str:
-    """The page in a file that has its pictures too."""
+def _page_of_mhtml(data: bytes) -> str:
+    """The HTML of a page that was saved in one file with its pictures."""
     parts = message_from_bytes(data).walk()
     page = next((part for part in parts if part.get_content_type() == "text/html"), None)
     payload = None if page is None else page.get_payload(decode=True)

@@ -13,10 +13,11 @@ _GAP = re.compile(r"\t|\S {2,}\S")
 
 
 def headings_of(text: str) -> Iterator[Heading]:
-    """The lines above as long a run of one mark, behind an empty line or the same run.
+    """Headings: each a line with a run of one mark below it that is at least as long.
 
-    The first kind of run that a text has is its outermost level, the next one that below it. A run
-    that parts texts elsewhere, as those of `svn log` do, is an underline of a line as long alone.
+    In front of it is an empty line, or the same run. The first kind of run in a text is that of its
+    outermost level, the next that of the level below. A run that separates texts elsewhere, as in
+    `svn log`, underlines only a line of its own length.
     """
     levels: dict[tuple[str, bool], int] = {}
     rules = set(_rules(text))

@@ -17,9 +17,9 @@ from pipelines.readers.number_formats import percent
 from pipelines.readers.office import core_title, guarded
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import add_table, one_line
-from pipelines.readers.xlsx_marks import Marks, marks_of
+from pipelines.readers.xlsx_cells import MarkedCells, marked_cells
 
-_NO_MARKS = Marks({}, {})
+_NO_MARKS = MarkedCells({}, {})
 Value = float | str | datetime.time | datetime.date | datetime.timedelta
 
 
@@ -35,12 +35,12 @@ def read(data: bytes, progress: Progress) -> ReadText:
     draft = Draft()
     with guarded(data, "Excel workbook"):
         with load_workbook(io.BytesIO(data)) as book:
-            _read_sheets(book, marks_of(data), draft, progress)
+            _read_sheets(book, marked_cells(data), draft, progress)
         return draft.finish(core_title(data))
 
 
 def _read_sheets(
-    book: CalamineWorkbook, marks: Mapping[str, Marks], draft: Draft, progress: Progress
+    book: CalamineWorkbook, marks: Mapping[str, MarkedCells], draft: Draft, progress: Progress
 ) -> None:
     sheets = [about for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
     for done, about in enumerate(sheets, 1):
@@ -50,7 +50,7 @@ def _read_sheets(
         progress(done, len(sheets))
 
 
-def _rows(sheet: CalamineSheet, marks: Marks) -> Iterator[Row]:
+def _rows(sheet: CalamineSheet, marks: MarkedCells) -> Iterator[Row]:
     """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
     merged, (_, left) = _merged(sheet), sheet.start or (0, 0)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
@@ -70,12 +70,12 @@ def _rows(sheet: CalamineSheet, marks: Marks) -> Iterator[Row]:
         yield Row(index + 1, cells, spans)
 
 
-def _cells(values: list[Value], index: int, left: int, marks: Marks) -> Cells:
+def _cells(values: list[Value], index: int, left: int, marks: MarkedCells) -> Cells:
     """The texts of a row's cells, as the sheet's marks have them."""
     cells = [_text(value) for value in values]
-    for column in marks.shares.get(index, ()):
+    for column in marks.percents.get(index, ()):
         if left <= column < left + len(cells):
-            cells[column - left] = _share(values[column - left])
+            cells[column - left] = _percent(values[column - left])
     for column, formula in marks.formulas.get(index, {}).items():
         if left <= column < left + len(cells):
             cells[column - left] = one_line(formula)
@@ -124,7 +124,7 @@ def _number(value: float) -> str:
     return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
 
 
-def _share(value: Value) -> str:
+def _percent(value: Value) -> str:
     """A number as percent; what is none as it is."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return percent(value)

@@ -42,9 +42,9 @@ class Selection:
         """
         if not supported_name(name_of(entry)):
             return False
-        if self._included and not any(glob.means(entry.key) for glob in self._included):
+        if self._included and not any(glob.matches(entry.key) for glob in self._included):
             return False
-        if any(glob.means(entry.key) for glob in self._excluded):
+        if any(glob.matches(entry.key) for glob in self._excluded):
             return False
         if self.largest is not None and (entry.size or 0) > self.largest:
             return False
@@ -65,7 +65,7 @@ def name_of(entry: Entry) -> str:
 
 
 class Glob:
-    """The keys that a glob means; ``drafts/`` means all that is in that folder.
+    """A pattern of keys with stars; ``drafts/`` matches all that is in that folder.
 
     It goes through a key once for each part of the glob. A pattern of ``re`` tries every way in
     which several stars share a name, and a stranger's glob would keep a worker for years.
@@ -79,8 +79,8 @@ class Glob:
             glob += "**"
         self._parts: list[str] = re.findall(r"\*\*/?|\*|\?|[^*?]+", glob)
 
-    def means(self, key: str) -> bool:
-        """True if the whole key is meant."""
+    def matches(self, key: str) -> bool:
+        """True if the glob matches the whole key."""
         ends = {0}
         for part in self._parts:
             ends = _ends(part, key, ends)

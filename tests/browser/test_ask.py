@@ -6,9 +6,8 @@ import json
 import re
 
 import httpx
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from helix.conversations.receipts.verify_answer import verified
 from tests.browser.conftest import ask, choose, fits, screenshots, serious, until
 
 REFUND = "How long do I have to request a refund?"
@@ -173,90 +172,6 @@ def test_scope_narrows_the_question_and_stays_in_the_address(page: Page) -> None
     expect(page.locator(".actions")).to_be_visible()
 
 
-def test_copy_share_and_rate(page: Page, context: BrowserContext, site: str) -> None:
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    ask(page, REFUND)
-    page.get_by_label("Copy the answer with its sources").click()
-    expect(page.locator(".toast")).to_be_visible()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert "within 30 days of purchase" in copied
-    assert "Refund Policy" in copied
-    assert f"{site}/#/source/" in copied
-    page.get_by_label("Good answer").click()
-    page.locator("dialog textarea").fill("Just so.")
-    with page.expect_response("**/feedback"):  # "Thank you" is told once the server has it
-        page.get_by_role("button", name="Send", exact=True).click()
-    expect(page.locator("dialog textarea")).to_be_hidden()
-    page.get_by_label("Copy a link to this answer").click()
-    expect(page.locator("#announced")).to_have_text("Link copied")
-    shared = page.evaluate("navigator.clipboard.readText()")
-    page.goto(shared)
-    expect(page.locator(".turn")).to_contain_text("within 30 days")
-    expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
-    page.evaluate("localStorage.clear()")  # another browser of the tenant
-    page.goto(shared)
-    page.reload()
-    expect(page.get_by_label("Good answer")).to_have_attribute("aria-pressed", "true")
-
-
-def _elsewhere(page: Page, way: str, announced: str) -> str:
-    page.get_by_role("button", name="Export this answer").click()
-    page.get_by_role("button", name=way).click()
-    expect(page.locator("#announced")).to_have_text(f"{announced} copied")
-    return str(page.evaluate("navigator.clipboard.readText()"))
-
-
-def test_an_answer_is_used_elsewhere(page: Page, context: BrowserContext, site: str) -> None:
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    ask(page, REFUND)
-    expect(page.locator(".actions")).to_be_visible()
-    markdown = _elsewhere(page, "Copy as Markdown", "Markdown")
-    assert markdown.startswith(f"## {REFUND}\n")
-    assert re.search(r"purchase\. \[\\\[\d+\\\]\]\(" + re.escape(f"{site}/#/source/"), markdown)
-    assert "### Sources" in markdown and "[Refund Policy](" in markdown
-    assert _elsewhere(page, "Copy as rich text with links", "Rich text") == markdown
-    rich = page.evaluate(
-        "navigator.clipboard.read().then(([item]) => item.getType('text/html'))"
-        ".then((blob) => blob.text())"
-    )
-    assert f'href="{site}/#/source/' in rich and "<button" not in rich and "class=" not in rich
-    line = _elsewhere(page, "Copy sources in APA style", "Bibliography")
-    assert "Refund Policy. (n.d.). [" in line
-    entry = _elsewhere(page, "Copy sources as BibTeX", "BibTeX")
-    assert entry.startswith("@misc{helix") and "title = {{Refund Policy}}" in entry
-    page.get_by_role("button", name="Export this answer").click()
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save a signed copy").click()
-    assert saved.value.suggested_filename.endswith(".json")
-    proof, _ = verified(saved.value.path().read_bytes())
-    assert proof["question"] == REFUND and proof["statements"][0]["spans"]
-    page.get_by_role("button", name="Export this answer").click()
-    assert serious(page) == []
-    page.keyboard.press("Escape")
-    page.emulate_media(media="print", color_scheme="dark")
-    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
-    expect(page.locator(".prose")).to_be_visible()
-    for part in (".top", ".ask-box", ".actions", ".sidebar"):
-        expect(page.locator(part).first).to_be_hidden()
-
-
-def test_the_trace_id_is_copied_by_one_click(
-    page: Page, context: BrowserContext, site: str
-) -> None:
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    with page.expect_response("**/messages") as answer:
-        ask(page, REFUND)
-    trace = answer.value.headers["x-trace-id"]
-    button = page.get_by_role("button", name="Copy the trace id")
-    expect(button).to_contain_text(trace[:8])
-    button.click()
-    expect(page.locator("#announced")).to_contain_text("Trace id copied")
-    assert page.evaluate("navigator.clipboard.readText()") == trace
-    page.reload()
-    expect(button).to_contain_text(trace[:8])
-    assert serious(page) == []
-
-
 def test_a_quoted_row_of_a_table_is_a_row_with_its_marker(page: Page) -> None:
     drawn = """async (text) => {
         const { Prose } = await import("/web/markdown.js");
@@ -321,42 +236,6 @@ def test_a_question_outside_the_documents_is_told_calmly(page: Page) -> None:
     assert serious(page) == []
 
 
-def test_questions_that_come_after_the_documents_are_shown(page: Page, site: str) -> None:
-    told: list[dict[str, object]] = []
-    answer = {"status": 200, "content_type": "application/json"}
-    page.route(
-        "**/v1/suggestions*",
-        lambda route: route.fulfill(**answer, body=json.dumps({"questions": told})),
-    )
-    page.clock.install()
-    page.goto(f"{site}/#/ask")
-    page.reload()
-    expect(page.get_by_text("documents to ask.")).to_be_visible()
-    expect(page.locator(".examples")).to_have_count(0)
-    told.append({"question": REFUND, "document_id": 1, "title": "Refund Policy"})
-    page.clock.fast_forward(5000)
-    expect(page.locator(".examples")).to_contain_text(REFUND)
-
-
-def test_shift_enter_breaks_the_line(page: Page) -> None:
-    page.fill("#question", "one")
-    page.press("#question", "Shift+Enter")
-    page.keyboard.type("two")
-    expect(page.locator("#question")).to_have_value("one\ntwo")
-    expect(page.locator(".turn")).to_have_count(0)
-
-
-def test_the_box_is_as_high_as_its_text_when_the_device_is_turned(page: Page) -> None:
-    page.set_viewport_size({"width": 844, "height": 390})
-    page.fill("#question", "How long do I have to request a refund of what I bought? " * 3)
-    lying = page.evaluate("question.clientHeight")
-    page.set_viewport_size({"width": 390, "height": 844})
-    until(page, f"question.clientHeight > {lying}")
-    assert page.evaluate("question.scrollHeight - question.clientHeight") <= 0
-    page.set_viewport_size({"width": 844, "height": 390})
-    until(page, f"question.clientHeight === {lying}")
-
-
 def test_dark_light_and_phone(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -393,17 +272,3 @@ def test_nothing_serious_is_found_by_axe(page: Page) -> None:
     page.locator(".scope-open").click()
     expect(page.locator(".pick").first).to_be_visible()
     assert serious(page) == []
-
-
-def test_a_question_that_is_too_long_stays_whole_in_the_box(page: Page) -> None:
-    ask(page, "word " * 1_000)
-    expect(page.locator(".toast")).to_contain_text("4000 characters at most, not 4999")
-    expect(page.locator("#question")).to_have_value("word " * 1_000)
-    expect(page.locator(".turn")).to_have_count(0)
-    ask(page, "How many vacation days do employees get?")
-    page.get_by_label("Edit the question").click()
-    edited = page.locator("#edited")
-    edited.fill("word " * 1_000)
-    edited.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("4000 characters at most, not 4999")
-    expect(edited).to_have_value("word " * 1_000)

@@ -16,7 +16,7 @@ from helix.providers.base import LanguageModel
 from helix.providers.factories import build_embedder, build_llm
 from helix.providers.model_server import chat_options, examined_server
 from helix.providers.served_models import ServedModel, served_model, served_models
-from helix.providers.thoughts import Spoken
+from helix.providers.thoughts import ThoughtFilter
 from helix.settings import Settings
 from tests.support.scripted_server import Reply, ScriptedServer, scripted
 from tests.support.vendor_packages import settings
@@ -92,7 +92,7 @@ async def test_thoughts_alone_are_no_answer() -> None:
 
 def test_long_thoughts_are_not_held() -> None:
     """Each delta would copy and search all that came before it."""
-    spoken = Spoken()
+    spoken = ThoughtFilter()
     assert not any(map(spoken.feed, ["<think>", *["How many days? "] * 100, "</thi"]))
     assert len(spoken._held or "") < len("</think>")
     assert spoken.feed("nk>\n<") == "<"

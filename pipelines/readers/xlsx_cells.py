@@ -1,4 +1,4 @@
-"""XLSX beside its values: formulas saved without one, and the cells that are shown as percent."""
+"""Cells of XLSX that are not shown by their value: formulas without one, and percent."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pipelines.readers.number_formats import PERCENT_IDS, is_percent
 from pipelines.readers.office import local_name
 
 
-class Marks(NamedTuple):
-    """The cells of a sheet that are told otherwise than by their value; rows, columns from 0.
+class MarkedCells(NamedTuple):
+    """Cells of a sheet that are not shown by their value alone; rows and columns count from 0.
 
-    ``formulas``: row to column to a formula with its sign, ``=SUM(B2:B9)``. ``shares``: row to the
-    columns that are shown as percent.
+    ``formulas``: row to column to a formula with its sign, ``=SUM(B2:B9)``. ``percents``: row to
+    the columns that are shown as percent.
     """
 
     formulas: dict[int, dict[int, str]]
-    shares: dict[int, tuple[int, ...]]
+    percents: dict[int, tuple[int, ...]]
 
 
 _BOOK, _PARTS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
@@ -38,15 +38,15 @@ _MEMORY = 2**30  # bytes, where the process has no limit
 _MOST_EMPTY = 10  # cells for each that is there; a fuller sheet wants more memory
 
 
-def marks_of(data: bytes) -> dict[str, Marks]:
-    """Formulas without value and shares by the names of sheets; what cannot be read has none.
+def marked_cells(data: bytes) -> dict[str, MarkedCells]:
+    """Such cells by the names of their sheets; none of a file that cannot be read.
 
     Raises:
         UnreadableFile: a sheet is too large, and nearly empty.
     """
     with ZipFile(io.BytesIO(data)) as archive:
         try:
-            places, styles = _places(archive), _shares(archive)
+            places, styles = _places(archive), _percent_styles(archive)
             return {name: _in_sheet(archive, place, styles) for name, place in places.items()}
         except (KeyError, etree.XMLSyntaxError):  # the reader of values tells what is amiss
             return {}
@@ -66,8 +66,8 @@ def _places(archive: ZipFile) -> dict[str, str]:
     }
 
 
-def _shares(archive: ZipFile) -> frozenset[str]:
-    """The styles of cells that have a number format of percent: their places, as cells name them.
+def _percent_styles(archive: ZipFile) -> frozenset[str]:
+    """The numbers of the cell styles with a number format of percent, as cells name them.
 
     They are compared in Python: an XPath with thousands of alternatives fails, and with hundreds
     takes minutes for a large sheet.
@@ -82,8 +82,8 @@ def _shares(archive: ZipFile) -> frozenset[str]:
     return frozenset(str(place) for place, one in enumerate(used) if one in known)
 
 
-def _in_sheet(archive: ZipFile, place: str, share_styles: Set[str]) -> Marks:
-    found = Marks(defaultdict(dict), {})
+def _in_sheet(archive: ZipFile, place: str, percent_styles: Set[str]) -> MarkedCells:
+    found = MarkedCells(defaultdict(dict), {})
     columns = cache(tuple[int, ...])  # nearly all rows have the same
     begun = []
     extent = Extent()
@@ -99,9 +99,9 @@ def _in_sheet(archive: ZipFile, place: str, share_styles: Set[str]) -> Marks:
                 if at and formula.text and not cell.findtext("{*}v") and cell.get("t") != "str":
                     found.formulas[at[0]][at[1]] = f"={formula.text}"
             begun.clear()
-            percent = (cell for cell in element if cell.get("s") in share_styles)
-            if shares := [at for cell in percent if (at := place_of(cell))]:
-                found.shares[shares[0][0]] = columns(tuple(column for _, column in shares))
+            percent = (cell for cell in element if cell.get("s") in percent_styles)
+            if percents := [at for cell in percent if (at := place_of(cell))]:
+                found.percents[percents[0][0]] = columns(tuple(column for _, column in percents))
             extent.add(element)
             element.clear()
             while element.getprevious() is not None:
