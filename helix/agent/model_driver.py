@@ -30,7 +30,6 @@ from helix.agent.gathering import Gathering
 from helix.agent.rendering import tokens_of
 from helix.agent.schema_driver import drive_by_schema
 from helix.agent.text_calls import calls_in_text
-from helix.agent.thinking import is_worth_thinking
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
@@ -49,8 +48,7 @@ async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
     """Let the model call tools until it has enough.
 
     A model that prefers to be held to a schema makes its calls so, where its server knows schemas.
-    Its thoughts are asked for where the question is worth it; a model that refuses to give them is
-    asked without.
+    One that can tell its thoughts is asked for them; where it refuses, it is asked without.
 
     Raises:
         BoundReached: a bound of the gathering came first.
@@ -59,7 +57,7 @@ async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
     held = llm.prefers_schema and llm.identity.partition(":")[0] in _HELD_KINDS
     if held and await _by_schema(llm, gathering):
         return
-    if llm.thinking and is_worth_thinking(gathering.context.question):
+    if llm.thinking:
         try:
             await _choose(llm.thinking, gathering)
         except UpstreamError as error:

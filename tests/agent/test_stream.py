@@ -154,15 +154,6 @@ def test_what_is_said_of_itself_needs_no_agent(client: httpx.Client, wire: Gemin
     assert wire.received("generate") == []
 
 
-def test_a_short_question_asks_for_no_thoughts(client: httpx.Client, wire: GeminiWire) -> None:
-    wire.requests.clear()
-    told(client, wire, searching(REFUND), ENOUGH, SAID, question="How long do refunds take?")
-    assert all(
-        "thinkingConfig" not in one.body.get("generationConfig", {})
-        for one in wire.received("generate")
-    )
-
-
 def test_a_model_that_refuses_to_give_its_thoughts_is_asked_without(
     client: httpx.Client, wire: GeminiWire
 ) -> None:
