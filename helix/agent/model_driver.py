@@ -61,7 +61,7 @@ async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
         try:
             await _choose(llm.thinking, gathering)
         except UpstreamError as error:
-            if gathering.outcomes or error.transient:
+            if gathering.outcomes or not error.about_input:
                 raise
             _logger.info("the model gives no thoughts: it is asked without")
         else:
