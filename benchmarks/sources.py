@@ -27,9 +27,9 @@ from helix.library.sources import add_source, start_sync
 from helix.settings import Settings, load_settings
 from helix.store import ChunkStore
 from pipelines.files.recipe import RECIPE
+from pipelines.runs.run_steps import end_sync
 from pipelines.sources.folder import FolderSource
 from pipelines.sources.sync import plan_source
-from pipelines.sources.sync_end import end_sync
 
 FILES, IN_FOLDER = 10_000, 1_000
 SECONDS, STATEMENTS = 3.0, 20.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 
 from charset_normalizer import from_bytes
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
-from pipelines.readers.outline import sections
-from pipelines.readers.underlines import headings_of
+from pipelines.readers.outline import LONGEST_HEADING, Heading, sections, short_title
 
 _MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,6 +29,9 @@ _CUT = re.compile(r"(?<=[^\W\d_])[\u2010\xad](\r?\n[^\S\r\n]*+)(\w\S*+)([^\S\r\n
 """A word that `man` or a typesetter cut: people who write a hyphen at a line's end type another."""
 _WITHIN_WORD = re.compile(r"[^\W\d_]\u2010[^\W\d_]")
 """That hyphen within a line: then it is the text's own for words that have one."""
+_UNDERLINE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}+[ \t]*+\r?$", re.MULTILINE)
+_GAP = re.compile(r"\t|\S {2,}\S")
+"""Columns: the line names those of a table."""
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -111,3 +114,38 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return data.decode(encoding)
     except UnicodeDecodeError:  # charset-normalizer looks at samples of a long text
         return None
+
+
+def headings_of(text: str) -> Iterator[Heading]:
+    """Headings of reStructuredText: each a line with a run of one mark below it, at least as long.
+    In front of it is an empty line, or the same run. The first kind of run in a text is that of its
+    outermost level, the next that of the level below. A run that separates texts elsewhere, as in
+    `svn log`, underlines only a line of its own length.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    rules = set(_rules(text))
+    for found in _UNDERLINE.finditer(text):
+        run, (start, line) = found[0].rstrip(), _line_before(text, found.start())
+        if not line or len(line) > min(len(run), LONGEST_HEADING):
+            continue
+        before, above = _line_before(text, start)
+        is_over = above == run
+        is_alone = is_over or not (above or line[0].isspace())
+        is_rule = not is_over and run in rules and len(line) < len(run)
+        if is_alone and not (is_rule or _GAP.search(line) or _UNDERLINE.fullmatch(line)):
+            level = levels.setdefault((found[1], is_over), len(levels) + 1)
+            begin = before if is_over else start
+            yield Heading(begin, found.end(), level, short_title(line))
+
+
+def _rules(text: str) -> Iterator[str]:
+    """The runs below an empty line, or first in the text."""
+    for found in _UNDERLINE.finditer(text):
+        if not _line_before(text, found.start())[1]:
+            yield found[0].rstrip()
+
+
+def _line_before(text: str, start: int) -> tuple[int, str]:
+    """The start of the line in front of the one at ``start``, and its text to the last mark."""
+    begin = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return begin, text[begin:start].rstrip()

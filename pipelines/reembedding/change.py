@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import DeadlockDetected, InsufficientPrivilege
 from psycopg_pool import AsyncConnectionPool
 
+from helix.domain.records import EMBEDDING_KEY
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
+from helix.retrieval.embedding_cache import cache_key
 from helix.storage.connections import unavailable
 from helix.storage.write_pool import given_back
 from pipelines.reembedding import column
-from pipelines.reembedding.backfill import Filling, Pool
-from pipelines.reembedding.row_rewrite import settle
+from pipelines.reembedding.backfill import Filling, Pool, embedded_text
 from pipelines.reembedding.state import (
     ChangeRefused,
     Chunks,
     Connected,
+    EmbedderChange,
     Report,
     count_filled,
     load_change,
@@ -31,6 +35,16 @@ from pipelines.reembedding.state import (
 )
 
 _REPORT_SECONDS = 2.0
+_BATCH = 200
+_TAKE = """
+SELECT id, content, metadata_ FROM chunks WHERE id > %s AND id <= %s ORDER BY id LIMIT %s FOR UPDATE
+"""
+# A vector out of line is kept there unless it is made anew: the casts make the same one.
+_SETTLE = """
+UPDATE chunks SET embedding = embedding::real[]::vector(1536),
+    metadata_ = metadata_ || %s::text::jsonb
+WHERE id = %s
+"""
 
 
 class Tally:
@@ -193,3 +207,51 @@ async def _open_database(url: str, parallel: int) -> AsyncGenerator[tuple[Connec
         raise unavailable(error) from error
     except TimeoutError as error:
         raise StoreUnavailable("the database keeps silent; try again") from error
+
+
+async def settle(
+    connection: Connected, change: EmbedderChange, on_batch: Callable[[int], None]
+) -> None:
+    """Rewrite each row that the change filled, a batch a transaction, and end the change.
+
+    Out of line, vectors would make the table so small that the planner, from the next change on,
+    would rather read all of it than use the index. Rows written since the swap are so already.
+    """
+    after = change.settled or 0
+    while after < change.last:
+        try:
+            async with connection.transaction():
+                count, after = await _batch(connection, change, after)
+        except DeadlockDetected:  # with the replacing of a document
+            await asyncio.sleep(0.1)
+        else:
+            on_batch(count)
+    await connection.execute("ANALYZE chunks")
+    await connection.execute("DELETE FROM embedding_change")
+
+
+async def _batch(connection: Connected, change: EmbedderChange, after: int) -> tuple[int, int]:
+    """Rewrite a batch of rows: the number of rows, and the id up to which they reach."""
+    cursor = await connection.execute(_TAKE, (after, change.last, _BATCH))
+    rows = await cursor.fetchall()
+    values = [
+        (_new_key(change.identity, content, metadata), chunk_id)
+        for chunk_id, content, metadata in rows
+    ]
+    if values:
+        await connection.cursor().executemany(_SETTLE, values)
+    if keys := [row[2][EMBEDDING_KEY] for row in rows if EMBEDDING_KEY in row[2]]:
+        # the vectors of the embedder before are of no more use, and nobody could tell any more
+        # that they must go when their document does
+        await connection.execute("SELECT purge_cache(%s)", (keys,))
+    reached = rows[-1][0] if rows else change.last
+    await connection.execute("UPDATE embedding_change SET settled = %s", (reached,))
+    return len(rows), reached
+
+
+def _new_key(identity: str, content: str, metadata: dict[str, Any]) -> str:
+    """JSON of what changes in a chunk's metadata: the key of its vector in the cache, if any."""
+    if EMBEDDING_KEY not in metadata:
+        return "{}"
+    key = cache_key(identity, "document", embedded_text(content, metadata))
+    return f'{{"{EMBEDDING_KEY}": "{key}"}}'

@@ -21,10 +21,9 @@ from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.files.recipe import ChunkSizes
 from pipelines.runs.path_plan import FileHashes
-from pipelines.runs.pausable_engine import PausableEngine
 from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import FilesUnderWay, Worker
-from pipelines.runs.worker_loop import WorkerLoop
+from pipelines.runs.worker_loop import PausableEngine, WorkerLoop
 from pipelines.runs.workflow import durable_engine, migrate_engine
 from pipelines.sandbox import ReadLimits, Sandbox
 
@@ -79,7 +78,9 @@ async def open_worker(
             host=host,
             files_at_once=files_at_once,
         )
-        engine = await stack.enter_async_context(PausableEngine(open_engine))
+        engine = PausableEngine(open_engine)
+        stack.push_async_callback(engine.rest)
+        await engine.wake()
         attending = asyncio.create_task(WorkerLoop(worker, engine).attend(until_idle=until_idle))
         try:
             yield worker, attending

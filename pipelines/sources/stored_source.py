@@ -1,18 +1,26 @@
-"""A source opened as it is stored: within its reach, with its secrets."""
+"""A source opened as it is stored: within its reach, with its secrets; and the lock of a source."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+import psycopg
 
 from helix.domain.source_kinds import KINDS
 from helix.library.source_secrets import unseal
 from helix.library.sources import Source
 from helix.settings import Settings
+from helix.storage.connections import unavailable
+from helix.storage.statements import sources as sql
 from pipelines.sources.base import Connector, SourceError
 from pipelines.sources.reach import check_reach
 from pipelines.sources.redaction import redacting, told_plainly
+
+_WAIT_SECONDS = 0.5
 
 
 def open_source(
@@ -63,3 +71,30 @@ def open_stored_source(
     finally:  # also where it does not open: a refresh token is good for one use at some
         if secrets != given:
             keep(secrets)
+
+
+@contextmanager
+def source_lock(
+    url: str, tenant: str, source_id: int, going_on: Callable[[], None]
+) -> Iterator[None]:
+    """Hold the lock of a source, by a connection of its own that ends with the block.
+
+    A worker that was taken for dead may still be at it: it is waited for. ``going_on`` is called
+    meanwhile, and raises where there is nothing to wait for any more.
+
+    Raises:
+        StoreUnavailable: the database went away.
+    """
+    try:
+        with psycopg.connect(url, autocommit=True) as connection:
+            while not _take(connection, tenant, source_id):
+                going_on()
+                time.sleep(_WAIT_SECONDS)
+            yield
+    except psycopg.Error as error:
+        raise unavailable(error) from error
+
+
+def _take(connection: psycopg.Connection, tenant: str, source_id: int) -> bool:
+    row = connection.execute(sql.HOLD, (tenant, source_id)).fetchone()
+    return bool(row and row[0])

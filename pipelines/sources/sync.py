@@ -46,8 +46,7 @@ from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put
 from pipelines.sources.preview import preview_of, take_moves
 from pipelines.sources.selection import ReaderMap, Selection, list_source, name_of
 from pipelines.sources.sheets import given_to, sheets_of
-from pipelines.sources.source_lock import source_lock
-from pipelines.sources.stored_source import open_stored_source
+from pipelines.sources.stored_source import open_stored_source, source_lock
 
 _BATCH = 500
 """Entries that are written in one transaction, at most."""

@@ -30,8 +30,7 @@ from helix.domain.records import (
     Section,
 )
 from helix.language.sentences import Span
-from pipelines.splitters.chunk_bounds import chunks_of
-from pipelines.splitters.pieces import pieces_of
+from pipelines.splitters.pieces import chunks_of, pieces_of
 
 TITLE = "title"
 SOURCE_URI = "source_uri"

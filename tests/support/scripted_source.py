@@ -17,9 +17,9 @@ from helix.library.sources import add_source, start_sync
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.recipe import RECIPE
+from pipelines.runs.run_steps import end_sync
 from pipelines.sources.base import Entry, EntryGone
 from pipelines.sources.sync import plan_source
-from pipelines.sources.sync_end import end_sync
 from tests.support.fake_embedder import record, write
 
 

@@ -18,9 +18,9 @@ from helix.errors import StoreUnavailable
 from helix.library.uploads import Upload, store_uploads
 from helix.settings import Settings, load_settings
 from pipelines.runs import worker_loop
-from pipelines.runs.pausable_engine import PausableEngine
 from pipelines.runs.run_steps import Worker
 from pipelines.runs.worker import open_worker
+from pipelines.runs.worker_loop import PausableEngine
 from tests.support.fake_embedder import rows
 from tests.support.service_process import eventually
 
@@ -40,14 +40,16 @@ async def test_it_is_opened_once_each_time_it_is_woken() -> None:
         yield
         done.append("closed")
 
-    async with PausableEngine(engine) as resting:
-        await resting.wake()
-        assert (done, resting.is_awake) == (["opened"], True)
-        await resting.rest()
-        await resting.rest()
-        assert (done, resting.is_awake) == (["opened", "closed"], False)
-        await resting.wake()
-        assert resting.is_awake
+    resting = PausableEngine(engine)
+    await resting.wake()
+    await resting.wake()
+    assert (done, resting.is_awake) == (["opened"], True)
+    await resting.rest()
+    await resting.rest()
+    assert (done, resting.is_awake) == (["opened", "closed"], False)
+    await resting.wake()
+    assert resting.is_awake
+    await resting.rest()
     assert done == ["opened", "closed"] * 2 and not resting.is_awake
 
 

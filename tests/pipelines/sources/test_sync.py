@@ -18,7 +18,7 @@ from helix.library.sources import change_source, start_sync
 from helix.library.spaces import add_space
 from pipelines.runs.path_plan import RunCancelled
 from pipelines.sources.base import Entry, SourceError
-from pipelines.sources.source_lock import source_lock
+from pipelines.sources.stored_source import source_lock
 from pipelines.sources.sync import plan_source
 from tests.support.fake_embedder import opened
 from tests.support.scripted_source import QuickSyncs, ScriptedSource
