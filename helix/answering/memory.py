@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import aclosing
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -71,11 +70,4 @@ async def _model_summary(llm: LanguageModel, summary: str, question: str, answer
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("conversation_summary")),
         ChatMessage(role=MessageRole.USER, content=said),
     ]
-    responses = await llm.stream(messages, **llm.brief)
-    summary_text = ""
-    async with aclosing(responses):
-        async for response in responses:
-            summary_text += response.delta or ""
-            if len(summary_text) >= LONGEST:
-                break
-    return summary_text
+    return await llm.beginning(messages, LONGEST, **llm.brief)

@@ -10,7 +10,6 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,13 +77,9 @@ async def _reply(llm: LanguageModel, schema: Mapping[str, Any], answer: Answer) 
         ChatMessage(role=MessageRole.SYSTEM, content=prompt("form")),
         ChatMessage(role=MessageRole.USER, content=f"{asked}\n{data}"),
     ]
-    responses = await llm.stream(messages, **llm.schema_options(schema))
-    text = ""
-    async with aclosing(responses):
-        async for response in responses:
-            text += response.delta or ""
-            if len(text) > LONGEST:
-                raise UpstreamError(f"the form has over {LONGEST:,} characters: ask for less")
+    text = await llm.beginning(messages, LONGEST + 1, **llm.schema_options(schema))
+    if len(text) > LONGEST:
+        raise UpstreamError(f"the form has over {LONGEST:,} characters: ask for less")
     return text
 
 

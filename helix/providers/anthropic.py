@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from helix.domain.usage import Usage
+from helix.providers.base import HOOKS
 from helix.providers.integrations import ChatIntegration
-from helix.providers.open_responses import HOOKS
 from helix.settings import Settings
 
 OUTPUT_TOKENS = 8192

@@ -6,26 +6,28 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
+import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
-from helix.domain.contract import DEFAULT_DENSE_WEIGHT
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
 from helix.domain.lifetime import Lifetime as Lifetime
 from helix.domain.usage import Usage as Usage
 from helix.domain.usage import usage_of as usage_of
-from helix.errors import HelixError, UpstreamError
+from helix.errors import HelixError, SettingsError, UpstreamError
 
 _logger = logging.getLogger(__name__)
 ENCODER_DENSE_WEIGHT = 0.65
 """``Embedder.dense_weight`` of sentence encoders: measured with MiniLM (evals/RETRIEVAL.md), and a
 guess for the others, whose vectors were not at hand: Gemini, OpenAI and what Ollama serves."""
-
-
 SILENT = "was silent for too long: try again, or raise HELIX_MODEL_TIMEOUT"
+_opened: ContextVar[list[httpx.Response] | None] = ContextVar("opened", default=None)
 
 
 async def _nothing_to_close() -> None:
@@ -134,6 +136,17 @@ class LanguageModel:
                     return
                 yield response
 
+    async def beginning(self, messages: Sequence[ChatMessage], enough: int, **options: Any) -> str:
+        """The text of ``stream`` up to the piece that makes it ``enough`` characters, or all."""
+        responses = await self.stream(messages, **options)
+        text = ""
+        async with aclosing(responses):
+            async for response in responses:
+                text += response.delta or ""
+                if len(text) >= enough:
+                    break
+        return text
+
     async def reply(self, messages: Sequence[ChatMessage], **options: Any) -> ChatResponse:
         """The model's ``achat``, bounded as ``stream`` is."""
         async with silence_bounded(self.identity, self.silence):
@@ -179,3 +192,75 @@ def embedding_failures() -> Iterator[None]:
 
 def _failed(service: str, error: Exception) -> UpstreamError:
     return UpstreamError(f"{service} failed ({type(error).__name__}); try again")
+
+
+@contextmanager
+def collecting_responses(into: list[httpx.Response]) -> Iterator[None]:
+    """Append each streamed response of a client of ours that begins in this context to ``into``.
+
+    They are closed with the stream of the answer. A vendor's stream holds its response in a cycle:
+    left alone, one that nobody reads any more keeps its connection, and the model at work, until
+    garbage collection. Over llama.cpp that was seen to last for 200 seconds.
+    """
+    token = _opened.set(into)
+    try:
+        yield
+    finally:
+        _opened.reset(token)
+
+
+def collect(response: httpx.Response) -> None:
+    """Append a response that has begun to the list of its context; one that is closed is left."""
+    opened = _opened.get()
+    if opened is not None and not response.is_closed:
+        opened.append(response)
+
+
+async def _collect(response: httpx.Response) -> None:
+    collect(response)
+
+
+HOOKS: dict[str, list[Callable[[httpx.Response], Awaitable[None]]]] = {"response": [_collect]}
+"""The ``event_hooks`` of a client whose responses are collected."""
+
+
+def collecting_client(timeout: float, **options: Any) -> httpx.AsyncClient:
+    """OpenAI's own kind of client, whose responses are collected; ``timeout`` in seconds."""
+    from openai import DefaultAsyncHttpxClient
+
+    client: httpx.AsyncClient = DefaultAsyncHttpxClient(
+        timeout=timeout, event_hooks=HOOKS, **options
+    )
+    return client
+
+
+def unit_vectors(rows: Sequence[Sequence[float]], count: int, source: str) -> list[list[float]]:
+    """Give ``count`` rows of at most 1536 numbers as rows of 1536 with an L2 norm of 1.
+
+    Padding with zeros changes no cosine. ``source`` names the embedder in messages.
+
+    Raises:
+        UpstreamError: another count than was asked for, rows of unequal width, or a row that
+            has no direction (all zeros, or a number that is not finite).
+        SettingsError: rows wider than 1536, which no column of ours can hold.
+    """
+    if len(rows) != count:
+        raise UpstreamError(f"{source} gave {len(rows)} vectors for {count} texts: try again")
+    if not rows:
+        return []
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise UpstreamError(f"{source} gave vectors of unequal width: try again")
+    width = widths.pop()
+    if width > EMBEDDING_DIMENSIONS:
+        raise SettingsError(
+            f"{source} gives vectors of {width} numbers:"
+            f" choose an embedding model of at most {EMBEDDING_DIMENSIONS}"
+        )
+    matrix = np.zeros((count, EMBEDDING_DIMENSIONS))
+    matrix[:, :width] = rows
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(norms).all() or not norms.all():
+        raise UpstreamError(f"{source} gave a vector of zeros or of no finite length: try again")
+    unit: list[list[float]] = (matrix / norms).tolist()
+    return unit

@@ -18,14 +18,13 @@ import httpx
 
 from helix.errors import SettingsError
 from helix.providers.answer_length import answer_tokens
-from helix.providers.base import LanguageModel
+from helix.providers.base import LanguageModel, collecting_client
 from helix.providers.integrations import ChatIntegration
 from helix.providers.llama_grammar import llama_schema
 from helix.providers.local_models.folder import model_file, models_folder
 from helix.providers.local_models.gguf import read_head
 from helix.providers.local_models.shared_server import Address, ServerOptions, SharedServer
 from helix.providers.model_server import chat_options
-from helix.providers.open_responses import collecting_client
 from helix.providers.openai import finish_reason, usage
 from helix.settings import Settings
 

@@ -15,10 +15,9 @@ from pydantic import SecretStr
 
 from helix.errors import UpstreamError
 from helix.providers.answer_length import answer_tokens
-from helix.providers.base import LanguageModel
+from helix.providers.base import LanguageModel, collecting_client
 from helix.providers.integrations import ChatIntegration, Integration
 from helix.providers.llama_grammar import llama_schema
-from helix.providers.open_responses import collecting_client
 from helix.providers.openai import finish_reason, load_client, usage
 from helix.providers.schemas import openai_schema
 from helix.providers.served_models import ServedModel, model_at, served_model, served_models

@@ -7,8 +7,8 @@ from typing import Any
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.domain.usage import Usage
+from helix.providers.base import collecting_client
 from helix.providers.integrations import ChatIntegration, Integration
-from helix.providers.open_responses import collecting_client
 from helix.providers.schemas import openai_schema
 from helix.settings import Settings
 

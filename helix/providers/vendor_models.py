@@ -17,10 +17,9 @@ from pydantic import PrivateAttr
 
 from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
-from helix.providers.open_responses import collecting_responses
+from helix.providers.base import collecting_responses, unit_vectors
 from helix.providers.retries import RetryPolicy
 from helix.providers.thoughts import ThoughtFilter
-from helix.providers.vectors import unit_vectors
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
 

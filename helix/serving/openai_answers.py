@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -10,8 +11,8 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import Response
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.answering.direct_reply import direct_reply
 from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.question import Question
@@ -32,6 +33,7 @@ from helix.protocols.openai_text import (
     form_text,
     whole_text,
 )
+from helix.providers.base import LanguageModel, model_failures
 from helix.serving.addresses import base_of
 from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, run_unless_disconnected
@@ -42,6 +44,7 @@ from helix.serving.sse import TextJson, answer_headers, streamed
 
 Told = tuple[ResponseText, Sequence[Source]]
 _logger = logging.getLogger(__name__)
+_LONGEST = 20_000  # characters of a reply
 
 
 @dataclass(frozen=True)
@@ -150,3 +153,22 @@ async def _done(
         asker(request).answered(count_tokens(task.prompt) + count_tokens(reply or ""))
     reply = task.plain_reply() if reply is None else reply
     return ResponseText(reply, (), {"answer": reply, "answer_id": question.answer_id})
+
+
+async def direct_reply(llm: LanguageModel, text: str, seconds: float) -> str:
+    """The reply of ``llm`` to ``text``, a client's own prompt: no document is searched.
+
+    It has at most the first 20,000 characters.
+    Raises:
+        UpstreamError: the model's service failed, or took longer than ``seconds``.
+    """
+    messages = [ChatMessage(role=MessageRole.USER, content=text)]
+    try:
+        async with asyncio.timeout(seconds):
+            with model_failures(llm):
+                return (await llm.beginning(messages, _LONGEST, **llm.brief))[:_LONGEST]
+    except TimeoutError:
+        raise UpstreamError(
+            f"{llm.identity} took longer than {seconds:g} seconds: try again, or raise"
+            " HELIX_MODEL_TIMEOUT"
+        ) from None

@@ -11,10 +11,10 @@ from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
+from helix.providers.base import unit_vectors
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import EmbeddingFamily, embedding_family_of
 from helix.providers.gemini.http import GeminiConnection
-from helix.providers.vectors import unit_vectors
 
 MAX_BATCH = 100
 """Most texts the API takes in one batchEmbedContents request; more is a 400."""

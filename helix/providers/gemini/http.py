@@ -18,8 +18,8 @@ import httpx
 from google.genai.types import HttpOptionsDict
 
 from helix.errors import SettingsError
+from helix.providers.base import collect
 from helix.providers.gemini.errors import Failure, Target, client_failure, status_failure
-from helix.providers.open_responses import collect
 from helix.providers.retries import RetryPolicy, retry_after_seconds
 from helix.settings import HOW, Settings
 

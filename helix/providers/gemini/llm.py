@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import anyio
 import httpx
-from google.genai.types import ThinkingConfig
+from google.genai import Client
+from google.genai._transformers import t_schema
+from google.genai.types import FunctionDeclaration, ThinkingConfig, Tool
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.tools import BaseTool
 from llama_index.llms.google_genai import GoogleGenAI
+from pydantic import BaseModel
 
+from helix.providers.base import collecting_responses
 from helix.providers.gemini.answer import AnswerReader, contents_of, system_of, whole_answer
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import Family, family_of
 from helix.providers.gemini.http import GeminiConnection
-from helix.providers.gemini.tools import declared
-from helix.providers.open_responses import collecting_responses
 
 OUTPUT_TOKENS = 8192
 """Tokens that LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
@@ -30,6 +33,8 @@ BRIEF = {"least_thinking": True}
 
 CLOSE_SECONDS = 1.0
 """Longest wait for an upstream connection to close once nobody reads its stream any more."""
+_KEPT = 512
+"""Declarations that are kept: each tool once for every wording of its description."""
 
 
 class GeminiLLM(GoogleGenAI):
@@ -97,7 +102,7 @@ class GeminiLLM(GoogleGenAI):
     def _prepare_chat_with_tools(
         self, tools: Sequence[BaseTool], *args: Any, **options: Any
     ) -> dict[str, Any]:
-        """LlamaIndex's request, its tools as helix.providers.gemini.tools declares them."""
+        """LlamaIndex's request, its tools as helix.providers.gemini.llm declares them."""
         required = options.get("tool_required") or options.get("tool_choice")
         prepared = super()._prepare_chat_with_tools(tools if required else [], *args, **options)
         return prepared | {"tools": declared(self._client, tools) or None}
@@ -202,3 +207,25 @@ async def _closing(
     finally:
         await outer.aclose()
         await inner.aclose()
+
+
+def declared(client: Client, tools: Sequence[BaseTool]) -> list[Tool]:
+    """The tools with their whole descriptions, as one ``Tool`` of the SDK; none without tools.
+
+    LlamaIndex (0.11.3) leaves out the first line of a description that has several, and makes the
+    schema of every tool anew for each turn.
+    """
+    found = [
+        _declaration(client, metadata.name or "", metadata.description, metadata.fn_schema)
+        for metadata in (tool.metadata for tool in tools)
+        if metadata.fn_schema
+    ]
+    return [Tool(function_declarations=found)] if found else []
+
+
+@lru_cache(maxsize=_KEPT)
+def _declaration(
+    client: Client, name: str, description: str, schema: type[BaseModel]
+) -> FunctionDeclaration:
+    parameters = t_schema(client._api_client, schema)
+    return FunctionDeclaration(name=name, description=description, parameters=parameters)

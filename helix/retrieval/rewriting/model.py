@@ -11,7 +11,6 @@ import logging
 import re
 import unicodedata
 from collections import OrderedDict
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -152,14 +151,7 @@ class ModelRewriter:
             ChatMessage(role=MessageRole.SYSTEM, content=instructions),
             ChatMessage(role=MessageRole.USER, content=f"{QUESTION_PREFIX}{question}"),
         ]
-        responses = await self._llm.stream(messages, **self._llm.brief)
-        reply = ""
-        async with aclosing(responses):
-            async for response in responses:
-                reply += response.delta or ""
-                if len(reply) >= _ENOUGH:
-                    break
-        return reply
+        return await self._llm.beginning(messages, _ENOUGH, **self._llm.brief)
 
 
 def _stop(task: asyncio.Task[str | None]) -> None:
