@@ -26,7 +26,7 @@ from helix.errors import HelixError
 from helix.settings import Settings, load_settings
 from helix.storage.connections import unavailable
 from helix.storage.database import open_url
-from helix.storage.transaction_settings import become
+from helix.storage.statements.sessions import become
 from helix.telemetry.logs import configure_logging
 
 _VOTES = """

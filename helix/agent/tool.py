@@ -90,7 +90,7 @@ class ToolOutput:
             too long, text is cut and whole passages are left out.
         calculations: for the ledger.
         decision: the gate's, where the tool searched; None: the distance of the passages to the
-            question is measured afterwards (helix.agent.gate).
+            question is measured afterwards (helix.agent.agent).
 
     A ToolResult among the parts becomes a source of its own: no gate measures it.
     """

@@ -20,7 +20,7 @@ from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.documents import file_parts, get_file, remove_document
 from helix.library.uploads import Upload, UploadResult, clean_name, store_uploads
 from helix.storage.statements import attachments as sql
-from helix.storage.transaction_settings import become
+from helix.storage.statements.sessions import become
 
 MOST = 5
 """The most documents of one conversation."""

@@ -18,8 +18,8 @@ from helix.errors import HelixError, StoreUnavailable
 from helix.storage.connections import Connected as Connected
 from helix.storage.connections import Row as Row
 from helix.storage.statements import compose as compose
+from helix.storage.statements.sessions import become
 from helix.storage.statements.spaces import CHANGEABLE, READABLE
-from helix.storage.transaction_settings import become
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")

@@ -32,8 +32,8 @@ from helix.storage.pipelined_connections import WritingConnection as WritingConn
 from helix.storage.replicas import Identity, Replicas
 from helix.storage.statements import moments, replicas
 from helix.storage.statements import sessions as sql
+from helix.storage.statements.sessions import planned, settings_of
 from helix.storage.statements.upkeep import ANSWERS
-from helix.storage.transaction_settings import planned, settings_of
 from helix.storage.write_pool import Connected as Connected
 from helix.storage.write_pool import WritePool, given_back, go_on_connecting
 

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from helix.domain.pages import PrintedPage, WordBox, unpack_words
 from helix.domain.tables import Table
 from helix.storage.connections import Connected
-from helix.storage.statements import layout as sql
+from helix.storage.statements import pages as sql
 
 _PAGE_TYPES = (
     "text", "int8", "int4", "text", "float4", "float4", "int4", "int4", "int4", "int4", "jsonb",

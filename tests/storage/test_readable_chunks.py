@@ -12,8 +12,7 @@ from pgvector import Vector
 from pgvector.psycopg import register_vector
 
 from helix.domain.scope import Scope
-from helix.storage.statements.sessions import SET_SPACES
-from helix.storage.transaction_settings import spaces_as_settings
+from helix.storage.statements.sessions import SET_SPACES, spaces_as_settings
 from helix.store import ChunkStore
 from tests.support.fake_embedder import opened, record, write
 from tests.support.search_statements import indexed_searches

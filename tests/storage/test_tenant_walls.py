@@ -12,8 +12,7 @@ import pytest
 from llama_index.core.vector_stores import VectorStoreQuery
 from psycopg import sql as composed
 
-from helix.storage.statements.sessions import ROLES, SET_SPACES
-from helix.storage.transaction_settings import become, spaces_as_settings
+from helix.storage.statements.sessions import ROLES, SET_SPACES, become, spaces_as_settings
 from tests.support.fake_embedder import opened, record, write
 from tests.support.walled_rows import fill_tenants
 from tests.support.wire.gemini import word_vector

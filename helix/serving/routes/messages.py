@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
 
+from helix.answering.question import Mode
 from helix.conversations.conversation_rows import hold
+from helix.conversations.images import MOST_AT_ONCE
 from helix.conversations.liveness import MessageRow
 from helix.conversations.questions import Add, Asking, in_place_of
 from helix.conversations.tree import (
@@ -25,11 +28,19 @@ from helix.serving.authentication import CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import ConversationId
 from helix.serving.error_handlers import QueryRoute
-from helix.serving.message_request import MessageRequest, TurnOptions
-from helix.serving.query_request import checked_request, json_body
+from helix.serving.query_request import (
+    ANSWERS_BY,
+    MODES,
+    ModelName,
+    QueryRequest,
+    TimeZone,
+    checked_request,
+    json_body,
+)
 from helix.serving.sse import TextJson, last_event_id
 from helix.serving.turns import answer_turn, turn_stream
 
+_ImageId = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _EVENTS = (
     'id: 1\nevent: message\ndata: {"conversation_id":"c-1","message_id":12,"parent_id":9}\n\n'
     'id: 2\nevent: token\ndata: {"t":"Refunds "}\n\n'
@@ -48,6 +59,38 @@ router = APIRouter(
     route_class=QueryRoute,
     default_response_class=Response,
 )
+
+
+class TurnOptions(BaseModel):
+    """Options of a turn's answer; what is null counts as left out."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    tenant_id: str | None = None
+    debug: bool | None = Field(None, description="Tell how the answer came about")
+    stream: bool | None = Field(None, description="false: answer as one JSON")
+    verdict: bool | None = Field(None, description="Have a judge look at the whole answer")
+    wait: bool | None = Field(
+        None, description="Wait for the question that is being answered; else 409"
+    )
+    mode: Mode | None = Field(None, description=MODES)
+    time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    model: ModelName | None = Field(None, description=ANSWERS_BY)
+
+
+class MessageRequest(QueryRequest):
+    """A question in a conversation: that of POST /v1/query, and where it goes."""
+
+    stream: bool | None = Field(None, description="false: answer as one JSON")
+    wait: bool | None = Field(
+        None, description="Wait for the question that is being answered; else 409"
+    )
+    parent_id: int | None = Field(
+        None, description="The message that it follows; the active leaf otherwise"
+    )
+    images: list[_ImageId] | None = Field(
+        None, max_length=MOST_AT_ONCE, description="What it is about: images of the conversation"
+    )
 
 
 @router.post(

@@ -7,14 +7,15 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from helix.answering.events import Event, typed_events
 from helix.answering.pipeline import AnswerRequest
-from helix.answering.question import Question
+from helix.answering.question import Mode, Question
 from helix.answering.stream import AnswerStream
 from helix.conversations.conversation_rows import create, hold
 from helix.conversations.liveness import MessageEvent, MessageRow
@@ -28,22 +29,30 @@ from helix.conversations.tree import (
 )
 from helix.conversations.views import get_conversation, get_message
 from helix.domain.stored_scope import scope_of_stored
-from helix.errors import HelixError
+from helix.errors import BadRequest, HelixError
 from helix.library.access import Connected
 from helix.library.errors import NotFound
-from helix.protocols.messages import question_of_messages
+from helix.protocols.messages import MOST_PARTS, Message, latest, question_of_messages
 from helix.protocols.ui_stream import HEADERS, ui_frames
 from helix.serving.addresses import base_of
 from helix.serving.authentication import CurrentCaller
+from helix.serving.body_problems import first_problem, read_body
 from helix.serving.caller import Caller
 from helix.serving.conversation_id import ConversationId, own_id
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
 from helix.serving.error_handlers import QueryRoute
 from helix.serving.pasted_text import last_message, without_pasted
-from helix.serving.query_request import stored_scope
+from helix.serving.query_request import (
+    ANSWERS_BY,
+    MODES,
+    DocumentId,
+    Filters,
+    ModelName,
+    TimeZone,
+    stored_scope,
+)
 from helix.serving.sse import answer_headers, streamed
 from helix.serving.turns import start_turn
-from helix.serving.ui_chat_request import UiChatRequest, ui_chat_request
 
 router = APIRouter(
     prefix="/v1/ui/chat", tags=["ai-sdk"], route_class=QueryRoute, default_response_class=Response
@@ -56,6 +65,60 @@ _TOLD: dict[int | str, dict[str, Any]] = {
 }  # fmt: skip
 _BODY = {"requestBody": {"required": True, "content": {"application/json": {
     "schema": {"type": "object", "required": ["id", "messages"]}}}}}  # fmt: skip
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Part(_Lenient):
+    type: str
+    text: str | None = None
+
+
+class _UiMessage(_Lenient):
+    role: str
+    parts: list[_Part] = Field(default_factory=list, max_length=MOST_PARTS)
+
+    def message(self) -> Message:
+        """The message as every protocol's are read; raises BadRequest for what is not text."""
+        if self.role == "user" and any(part.type == "file" for part in self.parts):
+            raise BadRequest("a message holds a file: only text is read here")
+        texts = (part.text for part in self.parts if part.type == "text")
+        return Message(self.role, "\n".join(text for text in texts if text))
+
+
+class UiChatRequest(_Lenient):
+    """The chat's ``id`` and all its messages; the rest is Helix's own, and may be left out."""
+
+    id: str = Field(min_length=1, max_length=200)
+    messages: Annotated[list[_UiMessage], BeforeValidator(latest), Field(min_length=1)]
+    resume: bool = Field(False, description="Go on where the client leaves; it may come back")
+    document_ids: list[DocumentId] | None = Field(None, min_length=1, max_length=1000)
+    filters: Filters | None = None
+    top_k: int | None = Field(None, ge=1, le=50)
+    mode: Mode | None = Field(None, description=MODES)
+    time_zone: TimeZone | None = Field(None, description="The asker's, for an agent; UTC")
+    model: ModelName | None = Field(None, description=ANSWERS_BY)
+    tenant_id: str | None = None
+
+    @property
+    def said(self) -> list[Message]:
+        """The messages, oldest first."""
+        return [message.message() for message in self.messages]
+
+
+async def ui_chat_request(body: bytes) -> UiChatRequest:
+    """The request in ``body``.
+
+    Raises:
+        BadRequest: one line that names the first key which is missing or malformed.
+    """
+    try:
+        return await read_body(body, UiChatRequest)
+    except ValidationError as error:
+        place, problem = first_problem(error)
+        raise BadRequest(f"{place or 'the body'}: {problem}") from None
 
 
 @router.post("", summary="Ask, for the AI SDK", responses=_TOLD, openapi_extra=_BODY)

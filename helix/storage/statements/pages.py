@@ -1,4 +1,4 @@
-"""Pages of documents: their words and tables, and the file they are drawn from."""
+"""Pages and tables of documents, and the file that they are drawn from."""
 
 from __future__ import annotations
 
@@ -45,4 +45,23 @@ WHERE d.tenant_id = %(tenant)s AND d.id = %(id)s
 FILE_BYTES = """
 SELECT data, place, size FROM files
 WHERE tenant_id = %(tenant)s AND content_hash = %(file_hash)s
+"""
+# Of the earlier version.
+DROP_PAGES = "DELETE FROM document_pages WHERE tenant_id = %s AND document_id = %s"
+
+# The same of its tables.
+DROP_TABLES = "DELETE FROM document_tables WHERE tenant_id = %s AND document_id = %s"
+
+# Binary, as chunks are: a book has a thousand pages.
+COPY_PAGES = """
+COPY document_pages (tenant_id, document_id, number, label, width, height, start_char, end_char,
+                     first_word, last_word, furniture, words)
+FROM STDIN (FORMAT BINARY)
+"""
+
+# The same of its tables.
+COPY_TABLES = """
+COPY document_tables (tenant_id, document_id, ordinal, start_char, end_char, page, caption, units,
+                      row_paths, column_paths, cells)
+FROM STDIN (FORMAT BINARY)
 """

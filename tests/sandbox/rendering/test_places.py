@@ -8,8 +8,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from helix.sandbox.rendering.images import PageImages, PageOfFile, Undrawable
-from helix.sandbox.rendering.places import Places
+from helix.sandbox.rendering.images import PageImages, PageOfFile, Places, Undrawable
 from tests.support.hurried_clients import ShortWork, come_and_leave
 
 

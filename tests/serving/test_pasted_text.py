@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.domain.pasted_text import Pasted, pasted_in
+from helix.serving.pasted_text import Pasted, pasted_in
 
 LIMIT = 400
 LONG = " ".join(f"Rule {n} holds." for n in range(40))

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.storage.transaction_settings import spaces_as_settings
+from helix.storage.statements.sessions import spaces_as_settings
 
 
 @given(st.lists(st.integers(0, 40)))
