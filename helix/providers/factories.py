@@ -24,7 +24,7 @@ _SIGNS_OF_LIFE = 10
 """Times HELIX_MODEL_TIMEOUT that a server may send comments before its first word."""
 
 EMBEDDERS: Mapping[str, str] = {
-    "gemini": "helix.providers.gemini:gemini_embedder",
+    "gemini": "helix.providers.gemini.embedding:gemini_embedder",
     "huggingface": "helix.providers.huggingface:huggingface_embedder",
     "offline": "helix.providers.offline:offline_embedder",
     "ollama": "helix.providers.ollama:ollama_embedder",
@@ -33,7 +33,7 @@ EMBEDDERS: Mapping[str, str] = {
 }
 LANGUAGE_MODELS: Mapping[str, str] = {
     "anthropic": "helix.providers.anthropic:anthropic_llm",
-    "gemini": "helix.providers.gemini:gemini_llm",
+    "gemini": "helix.providers.gemini.llm:gemini_llm",
     "local": "helix.providers.local:local_llm",
     "offline": "helix.providers.offline:offline_llm",
     "ollama": "helix.providers.ollama:ollama_llm",

@@ -13,7 +13,7 @@ from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel
 from helix.providers.factories import build_llm
-from helix.providers.gemini import gemini_llm
+from helix.providers.gemini.llm import gemini_llm
 from helix.settings import load_settings
 from tests.answering.test_guardrails_injection import source
 from tests.support.wire.gemini import GeminiWire

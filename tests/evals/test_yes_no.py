@@ -9,7 +9,7 @@ from llama_index.core.evaluation import FaithfulnessEvaluator
 from llama_index.core.llms.llm import LLM
 
 from evals.metrics.yes_no import read_yes_no, strict_faithfulness, strict_relevancy, without_nltk
-from helix.providers.gemini import gemini_llm
+from helix.providers.gemini.llm import gemini_llm
 from helix.settings import load_settings
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer

@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel
-from helix.providers.gemini import gemini_llm
+from helix.providers.gemini.llm import gemini_llm
 from helix.providers.retries import RetryPolicy
 from helix.settings import load_settings
 from tests.support.busy_machine import bound

@@ -18,8 +18,7 @@ from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder
-from helix.providers.gemini import gemini_embedder
-from helix.providers.gemini.embedding import GeminiEmbedding
+from helix.providers.gemini.embedding import GeminiEmbedding, gemini_embedder
 from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy
 from helix.settings import Settings, load_settings
 from tests.support.wire.gemini import GeminiWire

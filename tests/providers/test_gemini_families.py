@@ -18,7 +18,6 @@ from helix.domain.history import History
 from helix.domain.lifetime import Lifetime
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel, Usage
-from helix.providers.gemini import gemini_llm
 from helix.providers.gemini.families import (
     AUTOMATIC,
     DEFAULT_EMBEDDER,
@@ -28,6 +27,7 @@ from helix.providers.gemini.families import (
     embedding_family_of,
     family_of,
 )
+from helix.providers.gemini.llm import gemini_llm
 from helix.retrieval.rewriting.model import ModelRewriter
 from helix.settings import load_settings
 from tests.support.wire.gemini import GeminiWire

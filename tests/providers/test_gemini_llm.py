@@ -14,8 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from helix.domain.contract import GROUNDING_RULES
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel, Usage, usage_of
-from helix.providers.gemini import gemini_llm
-from helix.providers.gemini.llm import GeminiLLM
+from helix.providers.gemini.llm import GeminiLLM, gemini_llm
 from helix.providers.retries import RetryPolicy
 from helix.settings import Settings, load_settings
 from tests.support.wire.gemini import GeminiWire

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.providers.base import LanguageModel
-from helix.providers.gemini import gemini_llm
 from helix.providers.gemini import models_list as module
 from helix.providers.gemini.families import AUTOMATIC
+from helix.providers.gemini.llm import gemini_llm
 from helix.providers.gemini.models_list import KEPT_SECONDS, best_model, listed_models
 from helix.settings import Settings, load_settings
 from tests.support.wire.gemini import GeminiWire

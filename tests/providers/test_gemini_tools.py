@@ -21,8 +21,7 @@ from llama_index.core.tools import FunctionTool
 
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel, MalformedCall
-from helix.providers.gemini import gemini_llm
-from helix.providers.gemini.llm import GeminiLLM
+from helix.providers.gemini.llm import GeminiLLM, gemini_llm
 from helix.providers.retries import RetryPolicy
 from helix.settings import load_settings
 from tests.support.wire.gemini import GeminiWire

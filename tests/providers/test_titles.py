@@ -6,7 +6,7 @@ import pytest
 
 from helix.providers.base import LanguageModel
 from helix.providers.factories import build_llm
-from helix.providers.gemini.embedding import gemini_title
+from helix.providers.gemini.families import gemini_title
 from helix.providers.offline.answerer import OfflineLLM
 from helix.settings import Settings
 

@@ -19,7 +19,7 @@ from helix.cli import cli
 from helix.domain.records import EMBEDDING_KEY, DocumentRecord
 from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
-from helix.providers.gemini import gemini_embedder
+from helix.providers.gemini.embedding import gemini_embedder
 from helix.retrieval.embedding_cache import CachedEmbedding, cache_key, with_cache
 from helix.settings import load_settings
 from helix.storage.cache_rows import ENTRY_BYTES, packed, unpacked

@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from helix.domain.contract import REFUSAL
 from helix.providers.base import LanguageModel
-from helix.providers.gemini import gemini_llm
+from helix.providers.gemini.llm import gemini_llm
 from helix.providers.offline import offline_llm
 from helix.providers.offline.answerer import OfflineLLM
 from helix.providers.retries import RetryPolicy

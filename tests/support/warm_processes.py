@@ -29,8 +29,9 @@ from typing import IO
 from tests.support.repository import ROOT
 
 IMPORTED = (
-    "helix.app", "helix.commands.doctor", "helix.answering.judging", "helix.providers.gemini",
-    "helix.providers.offline", "pipelines.crawler.crawl", "pipelines.runs.foreground",
+    "helix.app", "helix.commands.doctor", "helix.answering.judging",
+    "helix.providers.gemini.embedding", "helix.providers.gemini.llm", "helix.providers.offline",
+    "pipelines.crawler.crawl", "pipelines.runs.foreground",
     "pipelines.reembedding.change", "pipelines.program", "dbos._sys_db_postgres",
     "sqlalchemy.dialects.sqlite.aiosqlite", "uvicorn.config", "uvicorn.lifespan.on",
     "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto", "uvloop",

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from helix.answering.outcome import OutcomeRecorder
 from helix.errors import UpstreamError
 from helix.library.run_counts import RunCounts
-from helix.providers.gemini import gemini_embedder
+from helix.providers.gemini.embedding import gemini_embedder
 from helix.providers.retries import RetryPolicy
 from helix.serving.middleware import RequestLog
 from helix.settings import load_settings

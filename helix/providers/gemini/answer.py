@@ -7,7 +7,6 @@ calls of tools keeps the parts as they came, for they are sent back as they were
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from google.genai import Client
@@ -98,8 +97,7 @@ class AnswerReader:
         """Count the call in the metrics: once, however the answer ended."""
         if self.usage.model and not self._counted:
             self._counted = True
-            cost = cost_usd(self.usage, datetime.now(UTC).date())
-            count_call(self.usage.model, self.usage.tokens, cost)
+            count_call(self.usage.model, self.usage.tokens, cost_usd(self.usage))
 
     def check_not_cut(self) -> None:
         """Raise UpstreamError if the answer ended otherwise than by the model's own decision."""

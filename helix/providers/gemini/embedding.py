@@ -11,23 +11,21 @@ from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
-from helix.providers.base import unit_vectors
+from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, unit_vectors
 from helix.providers.gemini.errors import Target, upstream_errors
 from helix.providers.gemini.families import EmbeddingFamily, embedding_family_of
-from helix.providers.gemini.http import GeminiConnection
+from helix.providers.gemini.http import GeminiConnection, connect
+from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy
+from helix.settings import Settings
 
 MAX_BATCH = 100
 """Most texts the API takes in one batchEmbedContents request; more is a 400."""
 
+MAX_DISTANCE = 0.55
+"""The contract's default gate for Gemini, a cosine distance; measured for none of its embedding
+models, for want of a key (docs/calibration.md)."""
+
 _QUERY = "RETRIEVAL_QUERY"
-
-
-def gemini_title(model: str) -> str:
-    """``gemini-3.5-flash-lite`` as ``Gemini 3.5 Flash-Lite``; another kind of id as it stands."""
-    words = model.removeprefix("models/").split("-")
-    if words[0] != "gemini":
-        return model
-    return " ".join(word.capitalize() for word in words if word).replace(" Lite", "-Lite")
 
 
 class GeminiEmbedding(GoogleGenAIEmbedding):
@@ -101,3 +99,35 @@ class GeminiEmbedding(GoogleGenAIEmbedding):
         unit = unit_vectors(rows, count, "Gemini")
         self._raw_norm = math.hypot(*rows[-1])
         return unit
+
+
+def gemini_embedder(
+    settings: Settings,
+    model: str = "",
+    *,
+    patient: bool = False,
+    policy: RetryPolicy | None = None,
+) -> Embedder:
+    """Embed with ``model``, or ``EMBED_MODEL`` where it is empty; opens no connection.
+
+    ``policy`` wins over the one that ``patient`` chooses.
+
+    Raises:
+        SettingsError: ``GEMINI_API_KEY`` is missing or malformed.
+    """
+    variable = "HELIX_EMBEDDER" if model else "EMBED_MODEL"
+    policy = policy or (PATIENT if patient else INTERACTIVE)
+    connection = connect(settings, Target(model or settings.embed_model, variable), policy)
+    embedding = GeminiEmbedding(connection)
+    return Embedder(
+        model=embedding,
+        identity=f"gemini:{connection.target.model}:{EMBEDDING_DIMENSIONS}",
+        max_distance=MAX_DISTANCE,
+        max_batch=embedding.embed_batch_size,
+        raw_norm=lambda: embedding.raw_norm,
+        dense_weight=ENCODER_DENSE_WEIGHT,
+        lifetime=embedding_family_of(connection.target.model).lifetime(
+            connection.target.model, variable
+        ),
+        aclose=connection.aclose,
+    )

@@ -14,6 +14,7 @@ from datetime import date
 
 from helix.domain.lifetime import Lifetime
 from helix.domain.usage import Usage
+from helix.telemetry.usage_meter import today
 
 READ = date(2026, 11, 24)
 """The day on which the table was last compared with Google's pages."""
@@ -200,6 +201,14 @@ def family_of(model: str) -> Family:
     return next(known, replace(NEWEST, id=name))
 
 
-def cost_usd(usage: Usage, day: date) -> float | None:
-    """The US dollars that ``usage`` cost on ``day`` by the model that answered."""
-    return family_of(usage.model).cost(usage, day)
+def cost_usd(usage: Usage) -> float | None:
+    """The US dollars that ``usage`` costs today by the model that answered."""
+    return family_of(usage.model).cost(usage, today())
+
+
+def gemini_title(model: str) -> str:
+    """``gemini-3.5-flash-lite`` as ``Gemini 3.5 Flash-Lite``; another kind of id as it stands."""
+    words = model.removeprefix("models/").split("-")
+    if words[0] != "gemini":
+        return model
+    return " ".join(word.capitalize() for word in words if word).replace(" Lite", "-Lite")

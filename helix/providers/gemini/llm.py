@@ -18,12 +18,19 @@ from llama_index.core.tools import BaseTool
 from llama_index.llms.google_genai import GoogleGenAI
 from pydantic import BaseModel
 
-from helix.providers.base import collecting_responses
+from helix.providers.base import LanguageModel, collecting_responses
 from helix.providers.gemini.answer import AnswerReader, contents_of, system_of, whole_answer
 from helix.providers.gemini.errors import Target, upstream_errors
-from helix.providers.gemini.families import Family, family_of
-from helix.providers.gemini.http import GeminiConnection
+from helix.providers.gemini.families import Family, cost_usd, family_of, gemini_title
+from helix.providers.gemini.http import GeminiConnection, connect
+from helix.providers.gemini.models_list import best_model, listed_models
+from helix.providers.retries import INTERACTIVE, RetryPolicy
+from helix.providers.schemas import gemini_schema
+from helix.settings import Settings
+from helix.telemetry.usage_meter import today
 
+AUTO = "auto"
+"""The name that stands for the best current model."""
 OUTPUT_TOKENS = 8192
 """Tokens that LlamaIndex reserves for an answer. Not sent: thinking counts towards the limit on the
 wire, so the model's own ceiling holds there."""
@@ -229,3 +236,35 @@ def _declaration(
 ) -> FunctionDeclaration:
     parameters = t_schema(client._api_client, schema)
     return FunctionDeclaration(name=name, description=description, parameters=parameters)
+
+
+def gemini_llm(
+    settings: Settings, model: str = "", *, policy: RetryPolicy = INTERACTIVE
+) -> LanguageModel:
+    """Chat with ``model``, or ``GEMINI_MODEL`` where it is empty.
+
+    Reads the list of models, for a few seconds at most, where none of today is kept: ``auto``
+    stands for the best of it, and a model that is not on it has gone. Opens no other connection.
+
+    Raises:
+        SettingsError: ``GEMINI_API_KEY`` is missing or malformed.
+    """
+    variable = "HELIX_LLM" if model else "GEMINI_MODEL"
+    name, listed = model or settings.gemini_model, listed_models(settings)
+    if name.lower() == AUTO:
+        name = best_model(listed or (), today())
+    gone = listed is not None and name.rpartition("/")[2] not in listed
+    connection = connect(settings, Target(name, variable), policy)
+    return LanguageModel(
+        model=GeminiLLM(connection),
+        identity=f"gemini:{connection.target.model}",
+        hears=True,
+        thinking=GeminiLLM(connection, thoughts=True),
+        title=gemini_title(connection.target.model),
+        title_of=gemini_title,
+        brief=BRIEF,
+        cost=cost_usd,
+        lifetime=family_of(name).lifetime(name, variable, gone=gone),
+        schema_options=gemini_schema,
+        aclose=connection.aclose,
+    )

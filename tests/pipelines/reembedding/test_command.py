@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from helix.providers.gemini import gemini_embedder
+from helix.providers.gemini.embedding import gemini_embedder
 from helix.providers.offline import offline_embedder
 from helix.settings import HOW, load_settings
 from pipelines.reembed import reembed
