@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from evals.conversations.searches import history_of
 from evals.datasets.mtrag import ConversationTurn
-from helix.answering.clarification import asks_which
 from helix.answering.pipeline import AnswerRequest
-from helix.answering.question import Question
+from helix.answering.question import Question, asks_which
 from helix.services import open_services
 from helix.settings import Settings
 

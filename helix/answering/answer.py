@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import Any, Literal, TypedDict
 
 from helix.answering.answerers import model_json
-from helix.answering.clarification import clarifying_question, question_back
 from helix.answering.code.blocks import without_code
 from helix.answering.code.links import CodeName
 from helix.answering.debug import debug_block
 from helix.answering.guardrails import Flag
 from helix.answering.history_support import from_history
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
-from helix.answering.question import Question
+from helix.answering.question import Question, clarifying_question, question_back
 from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from helix.answering.clarification import clarifying_question, one_line
+from helix.answering.question import clarifying_question, one_line
 from helix.domain.context import sources_of
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from helix.answering.answer import Answer
-from helix.answering.clarification import asks_which
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.memory import LONGEST, next_summary
-from helix.answering.question import TurnReader
+from helix.answering.question import TurnReader, asks_which
 from helix.domain.followups import FollowUp
 from helix.domain.history import EarlierTurn, History
 from helix.domain.memory import BEGIN, Budget

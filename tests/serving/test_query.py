@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from helix.answering.clarification import CEILING_MARGIN
+from helix.answering.question import CEILING_MARGIN
 from helix.domain.contract import REFUSAL
 from helix.providers.factories import build_embedder
 from helix.settings import load_settings
