@@ -25,10 +25,10 @@ from starlette.exceptions import HTTPException
 
 from helix import __version__
 from helix.errors import HelixError
+from helix.library.access import paced
 from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
 from helix.library.keys import KeyAccess, KeyScope
-from helix.library.refusal_pace import paced
 from helix.protocols import mcp_tools
 from helix.protocols.mcp_visitor import visitor
 from helix.settings.prompts import prompt

@@ -17,11 +17,11 @@ from fastapi.routing import APIRoute
 
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import BadRequest
+from helix.library.access import paced
 from helix.library.audit import NOBODY
 from helix.library.keys import ROLE_SCOPES, KeyAccess, KeyScope, access_of_key
 from helix.library.people.browser_sessions import SessionAccess
 from helix.library.people.invitations import SIGN_IN_PAGE
-from helix.library.refusal_pace import paced
 from helix.overload.entry import Overload, asker
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.services import Services

@@ -11,9 +11,8 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
-from helix.library.access import Connected
+from helix.library.access import Connected, paced
 from helix.library.people.browser_sessions import SessionAccess
-from helix.library.refusal_pace import paced
 from helix.overload.entry import asker
 from helix.overload.limits import limit_body
 from helix.services import Services

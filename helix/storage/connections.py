@@ -26,7 +26,12 @@ from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.overload.fairness import FairPlaces, LoopPacer
 from helix.storage.blocking_runner import BlockingRunner
-from helix.storage.pipelined_connections import ReadingConnection, ReadingPool
+from helix.storage.pipelined_connections import (
+    ReadingConnection,
+    ReadingPool,
+    given_back,
+    go_on_connecting,
+)
 from helix.storage.pipelined_connections import Row as Row
 from helix.storage.pipelined_connections import WritingConnection as WritingConnection
 from helix.storage.replicas import Identity, Replicas
@@ -35,7 +40,7 @@ from helix.storage.statements import sessions as sql
 from helix.storage.statements.sessions import planned, settings_of
 from helix.storage.statements.upkeep import ANSWERS
 from helix.storage.write_pool import Connected as Connected
-from helix.storage.write_pool import WritePool, given_back, go_on_connecting
+from helix.storage.write_pool import WritePool
 
 AsyncConnected = AsyncConnection[TupleRow]
 _T = TypeVar("_T")

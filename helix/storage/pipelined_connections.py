@@ -19,10 +19,10 @@ from psycopg import AsyncConnection, BaseConnection, Connection, Error, errors
 from psycopg.abc import Buffer, PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import fetch_many, send
-from psycopg.pq import ExecStatus, Format
+from psycopg.pq import ExecStatus, Format, PipelineStatus
 from psycopg.pq.abc import PGresult
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 Row = dict[str, Any]
 """A row by the names of its columns."""
@@ -237,3 +237,39 @@ class _UntilCancelled:
         if worker and worker.cancelling():
             raise asyncio.CancelledError
         return await self._tasks.get()
+
+
+async def given_back(connection: AsyncConnection[Any]) -> None:
+    """A ``reset`` for every pool of the event loop: without one, a pool loses connections.
+
+    Without one, psycopg_pool's ``putconn`` awaits the pool's lock in the task that gives the
+    connection back. A task that is cancelled there, because its client left or its time is over,
+    drops a connection that the pool still counts. With one, ``putconn`` awaits nothing: a task of
+    the pool, which nobody cancels, takes the connection back.
+
+    Raises:
+        OperationalError: a cancelled read left it in pipeline mode; the pool opens another.
+    """
+    if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        raise errors.OperationalError("the connection came back in pipeline mode")
+
+
+async def go_on_connecting(pool: AsyncConnectionPool[Any]) -> None:
+    """A ``reconnect_failed``: try again, about once a second, until the database is back.
+
+    A pool that has given up connects again only when it is asked for another connection. Those who
+    wait already would wait until their time is over, although the database is back. A pool that
+    nobody has waited for in vain rests.
+    """
+    if _is_waited_for(pool):
+        await pool.check()
+
+
+def go_on_connecting_blocking(pool: ConnectionPool[Any]) -> None:
+    """``go_on_connecting`` of a pool of threads."""
+    if _is_waited_for(pool):
+        pool.check()
+
+
+def _is_waited_for(pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> bool:
+    return pool.get_stats().get("requests_waiting", 0) > 0

@@ -19,7 +19,7 @@ from helix.errors import StoreUnavailable
 from helix.providers.base import Embedder
 from helix.retrieval.embedding_cache import cache_key
 from helix.storage.connections import unavailable
-from helix.storage.write_pool import given_back
+from helix.storage.pipelined_connections import given_back
 from pipelines.reembedding import column
 from pipelines.reembedding.backfill import Filling, Pool, embedded_text
 from pipelines.reembedding.state import (

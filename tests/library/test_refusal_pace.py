@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from helix.errors import BadRequest, NotFound
-from helix.library import refusal_pace
+from helix.library import access
+from helix.library.access import STEP, paced
 from helix.library.keys import KEY_SCOPES, create_key
-from helix.library.refusal_pace import STEP, paced
 from helix.library.spaces import add_space
 from tests.support.live_server import live, upload
 
@@ -26,7 +26,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(refusal_pace, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(access, "asyncio", SimpleNamespace(sleep=sleep))
     return waited
 
 
@@ -35,7 +35,7 @@ def test_a_refusal_waits_for_the_next_moment(
     monkeypatch: pytest.MonkeyPatch, waits: list[float], took: float
 ) -> None:
     clock = iter([100.0, 100.0 + took])
-    monkeypatch.setattr(refusal_pace, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(access, "time", SimpleNamespace(monotonic=lambda: next(clock)))
 
     async def refused() -> None:
         async with paced():
