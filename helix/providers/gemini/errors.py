@@ -19,8 +19,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,19 +176,6 @@ def client_failure(error: Exception, target: Target) -> Failure:
         remedy = "check the proxy and GOOGLE_GEMINI_BASE_URL"
         return Failure(f"the request to Gemini failed ({kind})", remedy)
     return Failure(f"Gemini's answer could not be read ({kind})", "try again")
-
-
-@contextmanager
-def upstream_errors(target: Target) -> Iterator[None]:
-    """Turn what the SDK or httpx raises into UpstreamError, with no cause that a log would print.
-
-    The SDK's errors carry the response body, which may echo the prompt; httpx's the request,
-    whose headers hold the key.
-    """
-    try:
-        yield
-    except (APIError, httpx.HTTPError, ValueError) as error:
-        raise client_failure(error, target).error() from None
 
 
 def _error_object(payload: object) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import google.genai
 import httpx
+from google.genai.errors import APIError
 from google.genai.types import HttpOptionsDict
 
 from helix.errors import SettingsError
@@ -184,3 +186,16 @@ def connect(settings: Settings, target: Target, policy: RetryPolicy) -> GeminiCo
 
     sdk = google.genai.Client(api_key=key, http_options=cast(HttpOptionsDict, http_options))
     return GeminiConnection(sdk, target, aclose)
+
+
+@contextmanager
+def upstream_errors(target: Target) -> Iterator[None]:
+    """Turn what the SDK or httpx raises into UpstreamError, with no cause that a log would print.
+
+    The SDK's errors carry the response body, which may echo the prompt; httpx's the request,
+    whose headers hold the key.
+    """
+    try:
+        yield
+    except (APIError, httpx.HTTPError, ValueError) as error:
+        raise client_failure(error, target).error() from None

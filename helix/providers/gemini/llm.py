@@ -20,9 +20,9 @@ from pydantic import BaseModel
 
 from helix.providers.base import LanguageModel, collecting_responses
 from helix.providers.gemini.answer import AnswerReader, contents_of, system_of, whole_answer
-from helix.providers.gemini.errors import Target, upstream_errors
+from helix.providers.gemini.errors import Target
 from helix.providers.gemini.families import Family, cost_usd, family_of, gemini_title
-from helix.providers.gemini.http import GeminiConnection, connect
+from helix.providers.gemini.http import GeminiConnection, connect, upstream_errors
 from helix.providers.gemini.models_list import best_model, listed_models
 from helix.providers.retries import INTERACTIVE, RetryPolicy
 from helix.providers.schemas import gemini_schema

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from helix.domain.question_analysis import read_question
 from helix.domain.relevance import companies_of, foreign_names
 from helix.evidence.naming import Mention, Naming, Words
-from helix.language.durations import months_in
 from helix.language.paraphrases import meanings
-from helix.language.periods import Period, dates, keys_until, periods
+from helix.language.periods import Period, dates, keys_until, months_in, periods
 from helix.language.rows import INWARDS, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.sentences import Span
 from helix.providers.offline.cell_statements import cell_as_statement

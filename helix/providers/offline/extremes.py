@@ -15,9 +15,8 @@ from helix.language.comparisons import (
     greatest,
     rows_of_table,
 )
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
-from helix.language.periods import periods
+from helix.language.periods import periods, without_periods
 from helix.language.rows import rows_of
 from helix.language.word_lists import word_lists
 from helix.language.words import words
