@@ -132,6 +132,13 @@ class Facts:
     def numbers(self) -> list[Number]:
         return numbers_of(self.text)
 
+    def has_same_numbers(self, other: Facts) -> bool:
+        """True if both have the same numbers in the same order, as a copy has: values and units."""
+        return len(self.numbers) == len(other.numbers) and all(
+            one.agrees(same) and one.unit == same.unit
+            for one, same in zip(self.numbers, other.numbers, strict=True)
+        )
+
     def number_at(self, token: Token) -> Number | None:
         """The number that a token is a part of; its unit is none of its parts."""
         return next((n for n in self.numbers if n.start <= token.at < n.end), None)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from helix.answering.proof.cells import Rows
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NEGATION, Support
-from helix.answering.proof.presence import same_numbers
 from helix.domain.context import Source
 from helix.domain.records import Hit
 from helix.language.sentences import Span, sentence_spans
@@ -197,6 +196,6 @@ def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | Non
         if not whole or not claim.says:
             continue
         copy = passage.text[slice(*span)]
-        if copy == claim.text.strip() or same_numbers(claim, Facts(copy)):
+        if copy == claim.text.strip() or claim.has_same_numbers(Facts(copy)):
             return span
     return None

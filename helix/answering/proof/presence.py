@@ -24,15 +24,6 @@ def number_missing(claim: Facts, spans: Sequence[Facts]) -> bool:
     )
 
 
-def same_numbers(claim: Facts, span: Facts) -> bool:
-    """True if both have the same numbers in the same order, as a copy has: values and units."""
-    ours, theirs = claim.numbers, span.numbers
-    return len(ours) == len(theirs) and all(
-        one.agrees(other) and one.unit == other.unit
-        for one, other in zip(ours, theirs, strict=True)
-    )
-
-
 def name_missing(claim: Facts, spans: Sequence[Facts], title: str, known: frozenset[str]) -> bool:
     """True if a name of the claim is in none of the spans.
 
