@@ -29,7 +29,7 @@ from psycopg.rows import TupleRow
 
 from benchmarks.corpus import IDENTITY, Matrix
 from helix.library.access import Row
-from helix.library.runs import create_run
+from helix.library.runs import create_run, this_host
 from helix.providers.base import Embedder
 from helix.sandbox import Sandbox as Processes
 from helix.settings import load_settings
@@ -38,7 +38,6 @@ from helix.storage import indexes as index
 from pipelines.files import ingestion
 from pipelines.runs import worker
 from pipelines.runs.foreground import follow_run
-from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import Worker
 from pipelines.sandbox import ReadLimits, Sandbox
 from pipelines.splitters import SectionSplitter

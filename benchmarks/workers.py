@@ -25,8 +25,7 @@ from benchmarks.harness import Options, Report, main
 from benchmarks.processes import environment, stopping
 from benchmarks.slow_gemini import Counted
 from helix.domain.contract import ENDED_RUN
-from helix.library.runs import create_run
-from pipelines.runs.run_identity import this_host
+from helix.library.runs import create_run, this_host
 
 DELAY_SECONDS = 2.0
 FILES, QUICK_FILES = 24, 6

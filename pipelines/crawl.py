@@ -11,8 +11,17 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.settings import load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.crawler.options import DELAY_MS, CrawlOptions
-from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, Tenant, one_line_errors, run
-from pipelines.runs.run_identity import metadata_option, tags_option
+from pipelines.program import (
+    RUN_INTERRUPTED,
+    Detach,
+    Metadata,
+    Tags,
+    Tenant,
+    metadata_option,
+    one_line_errors,
+    run,
+    tags_option,
+)
 
 
 def crawl(

@@ -12,18 +12,23 @@ from helix.commands.service.address import Server, ServerOption, named_server
 from helix.domain.metadata import assignments
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
 from helix.errors import SettingsError
+from helix.library.runs import run_key, this_host
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 from pipelines.files.scan import legible, name_problem, scan
-from pipelines.program import RUN_INTERRUPTED, Detach, Metadata, Tags, Tenant, one_line_errors, run
-from pipelines.runs.path_plan import FileHashes, nothing_to_do
-from pipelines.runs.run_identity import (
+from pipelines.program import (
+    RUN_INTERRUPTED,
+    Detach,
+    Metadata,
+    Tags,
+    Tenant,
     metadata_option,
-    run_key,
+    one_line_errors,
+    run,
     summary,
     tags_option,
-    this_host,
 )
+from pipelines.runs.path_plan import FileHashes, nothing_to_do
 
 DEFAULT_PATH = "samples"
 

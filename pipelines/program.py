@@ -1,4 +1,4 @@
-"""A program, ``python -m pipelines.…``, made of a function of options."""
+"""A program, ``python -m pipelines.…``: made of a function of options, ended by a summary."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from helix.domain.metadata import assignments
+from helix.domain.scope import checked_tags
 from helix.errors import HelixError
 
 Tags = Annotated[
@@ -54,3 +56,34 @@ def one_line_errors(program: str, interrupted: str = "") -> Iterator[None]:
         if interrupted:
             typer.echo(f"{program}: interrupted; {interrupted}", err=True)
         raise typer.Exit(130) from None
+
+
+def tags_option(tags: list[str] | None) -> dict[str, object]:
+    """The option of a run that labels its documents; none where no label was given.
+
+    Raises:
+        BadRequest: a label is none.
+    """
+    return {"tags": list(checked_tags(tags))} if tags else {}
+
+
+def metadata_option(assigned: list[str] | None) -> dict[str, object]:
+    """The option of a run that gives its documents metadata; none where none was given.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    return {"metadata": assignments(assigned)} if assigned else {}
+
+
+def summary(counts: dict[str, int], chunks: int, ignored: int) -> Iterator[str]:
+    """The lines a run ends with; ``counts`` is files by status."""
+    by_status = {status: counts.get(status, 0) for status in ("added", "replaced", "unchanged")}
+    by_status["failed"] = counts.get("failed", 0)
+    if counts.get("cancelled"):
+        by_status["cancelled"] = counts["cancelled"]
+    text = ", ".join(f"{count} {status}" for status, count in by_status.items())
+    files = sum(counts.values())
+    yield f"{files} {'file' if files == 1 else 'files'}: {text}; {chunks} chunks written"
+    if ignored:
+        yield f"files of other types, passed over: {ignored}"

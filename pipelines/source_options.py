@@ -152,7 +152,7 @@ def columns_of(
     follow_removals: bool | None, here: bool | None,
 ) -> dict[str, Any]:  # fmt: skip
     """The columns that the options name; None where one is not given."""
-    from pipelines.runs.run_identity import this_host
+    from helix.library.runs import this_host
 
     span = None if every is None else span_or_never(every)
     seconds = 0 if span is None else int(span.total_seconds())

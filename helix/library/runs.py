@@ -8,6 +8,9 @@ followers ask for what is newer than what they have seen.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,6 +37,17 @@ CANCELLED = "cancelled"
 """The reason told for a file, and for a document never readable, whose run was cancelled."""
 
 _RUNS_AT_ONCE = 20
+
+
+def this_host() -> str:
+    """The name under which this machine's files are known."""
+    return socket.gethostname()
+
+
+def run_key(kind: Kind, options: dict[str, object], host: str | None) -> str:
+    """The same for the same request: an interrupted run is found by it."""
+    identity = json.dumps([kind, options, host], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,15 @@ from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError, StoreUnavailable
 from helix.library.access import Library, Row
 from helix.library.run_progress import Event, follow
-from helix.library.runs import Kind, create_run, find_open_run
+from helix.library.runs import Kind, create_run, find_open_run, run_key, this_host
 from helix.library.sources import start_sync
 from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.garbage_collection import settle
 from pipelines.outages import through_outages
+from pipelines.program import summary
 from pipelines.runs.path_plan import FileHashes
-from pipelines.runs.run_identity import run_key, summary, this_host
 from pipelines.runs.run_steps import Worker
 from pipelines.runs.worker import open_worker
 

@@ -19,8 +19,8 @@ from helix.commands.service.server_connection import ServerConnection, connected
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
 from pipelines.files.scan import SourceFile, scan
+from pipelines.program import summary
 from pipelines.runs.foreground import Reporter
-from pipelines.runs.run_identity import summary
 
 _AT_ONCE = 4
 

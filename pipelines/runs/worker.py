@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
 from helix.library.privacy.contacts import counting
+from helix.library.runs import this_host
 from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder, build_next_embedder
@@ -21,7 +22,6 @@ from pipelines.files.embedding import Coalescer, requests_of
 from pipelines.files.ingestion import Embedding, Tools
 from pipelines.files.recipe import ChunkSizes
 from pipelines.runs.path_plan import FileHashes
-from pipelines.runs.run_identity import this_host
 from pipelines.runs.run_steps import FilesUnderWay, Worker
 from pipelines.runs.worker_loop import PausableEngine, WorkerLoop
 from pipelines.runs.workflow import durable_engine, migrate_engine

@@ -17,9 +17,8 @@ import pytest
 
 from db.embedded_postgres import acquire, wait_until_stopped
 from db.migrate import migrate
-from helix.library.runs import create_run
+from helix.library.runs import create_run, this_host
 from helix.retrieval.embedding_cache import cache_key
-from pipelines.runs.run_identity import this_host
 from tests.support.fake_embedder import rows
 from tests.support.server_folders import new_folder
 from tests.support.service_process import environment, eventually
