@@ -31,7 +31,7 @@ from helix.domain.question_analysis import Intent, courtesy, intent_of, summary_
 from helix.domain.retrieval import Retrieval
 from helix.domain.scope import Scope
 from helix.errors import UpstreamError
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.providers.base import LanguageModel, Usage, model_failures, usage_of
 from helix.retrieval.gated_retriever import GatedRetriever, as_node, as_nodes
 from helix.retrieval.overview import bare_retrieval, library_reply, overview

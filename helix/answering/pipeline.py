@@ -28,7 +28,7 @@ from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.domain.contract import Verdict
 from helix.errors import Unavailable, problem_of
-from helix.overload.long_work import LONG
+from helix.overload.fairness import LONG
 from helix.providers.base import LanguageModel, is_offline
 from helix.settings.prompts import Prompts, reading
 from helix.telemetry.metrics import Metrics

@@ -24,7 +24,7 @@ from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.scope import Scope
 from helix.language.paraphrases import meanings
 from helix.language.terms import terms
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.retrieval.understanding import Understanding
 from helix.telemetry.tracing import request_trace_id
 

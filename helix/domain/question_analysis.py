@@ -11,9 +11,8 @@ from enum import Enum
 from functools import cached_property
 
 from helix.domain.input_text import judged
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
-from helix.language.periods import Period, periods
+from helix.language.periods import Period, periods, without_periods
 from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import tables
 from helix.language.words import words

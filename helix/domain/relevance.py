@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import Protocol
 
 from helix.domain.question_analysis import AskedQuestion
-from helix.language.durations import lengths_in, months_in
 from helix.language.paraphrases import meanings
-from helix.language.periods import Period, dates, keys_until, periods
+from helix.language.periods import Period, dates, keys_until, lengths_in, months_in, periods
 from helix.language.word_lists import word_lists
 
 _WEEK = 8  # days by which the ends of one period differ from year to year

@@ -15,9 +15,8 @@ from math import log
 from typing import Protocol
 
 from helix.evidence.words import SAYS_MUCH, SAYS_NOTHING, Vocabulary, words_of
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
-from helix.language.periods import Period, periods
+from helix.language.periods import Period, periods, without_periods
 from helix.language.rows import INWARDS
 
 _IN_GROUP, _IN_CAPTION, _STRANGE = 0.9, 0.5, 0.1

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from helix.language.durations import months_in, without_periods
-from helix.language.periods import periods
+from helix.language.periods import months_in, periods, without_periods
 from helix.language.rows import INWARDS, Named, TableRow, amount
 from helix.language.sentences import Span
 

@@ -3,6 +3,8 @@
 A key is ``day:2023-07-01``, ``month:2023-07``, ``quarter:2023-3``, ``half:2023-1``,
 ``annual:2022`` (a whole year) or ``year:2022`` (something of that year). Whether a quarter or a
 year is a company's own or the calendar's is seldom told, so that no key tells it.
+
+Beside them, the length of a period that is named in words: three months, a quarter, a year.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _ORDINALS = {
     for word in words.split()
 }
 _LATEST = re.compile(expression("periods", "latest"), re.IGNORECASE)
-_LENGTHS = {
+_REPORTED = {
     "quarterly period": ("quarter", 3), "quarter": ("quarter", 3), "three months": ("quarter", 3),
     "six months": ("six months", 6), "half year": ("six months", 6), "half-year": ("six months", 6),
     "nine months": ("nine months", 9), "fiscal year": ("fiscal year", 12), "year": ("year", 12),
@@ -36,12 +38,26 @@ _LENGTHS = {
 DAY = expression("periods", "any_day")
 """A day in any form, for rules that look for one after a label."""
 _ENDED = re.compile(
-    rf"\b(?P<length>{'|'.join(sorted(_LENGTHS, key=len, reverse=True))})\s+(?:period\s+)?"
+    rf"\b(?P<length>{'|'.join(sorted(_REPORTED, key=len, reverse=True))})\s+(?:period\s+)?"
     rf"(?:ended|ending)\s*+:?\s*+(?P<day>{DAY})",
     re.IGNORECASE,
 )
 _SHORT = 1000  # characters: a question, a sentence, a column's header
 _CENTURY = 2000  # of a year in two digits
+_LENGTH = re.compile(
+    r"\b(?:(three|six|nine|twelve|3|6|9|12)[ -]months?|(quarter(?:ly)?)|(half[ -]year(?:ly)?)"
+    r"|(?:fiscal |full |financial )?years? ended|annual|full year|fiscal \d{4})\b",
+    re.IGNORECASE,
+)
+_COUNTS = {"three": 3, "3": 3, "six": 6, "6": 6, "nine": 9, "9": 9, "twelve": 12, "12": 12}
+
+_COUNT = re.compile(r"\b(?:three|six|nine|twelve|3|6|9|12)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:three|six|nine|3|6|9)-?(?:,| and) (?:six|nine|twelve|6|9|12)[ -]months?\b", re.IGNORECASE
+)
+_TO_DATE = re.compile(
+    r"\bYTD\b|\byear[- ]to[- ]date\b|\bfirst (?:six|nine) months\b|\bfirst half\b"
+)
 
 
 class Period(NamedTuple):
@@ -98,7 +114,7 @@ def ended(text: str) -> Iterator[Ended]:
     """The periods that ``text`` says have ended or will, in order."""
     for match in _ENDED.finditer(text):
         for *_, day in dates(match["day"]):
-            what, months = _LENGTHS[" ".join(match["length"].lower().split())]
+            what, months = _REPORTED[" ".join(match["length"].lower().split())]
             yield Ended(*match.span(), what, months, day)
             break
 
@@ -222,3 +238,45 @@ _FORMS: tuple[tuple[re.Pattern[str], _Keys], ...] = (
     (_compiled("short_year"), _of_year),
     (_compiled("year"), _of_year),
 )
+
+
+def months_in(text: str) -> int | None:
+    """The months of the first length that ``text`` names; None where it names none."""
+    found = _LENGTH.search(text)
+    if not found:
+        return None
+    if found[1]:
+        return _COUNTS[found[1].lower()]
+    return 3 if found[2] else 6 if found[3] else 12
+
+
+def lengths_in(text: str) -> frozenset[int]:
+    """The months of all lengths that ``text`` names: `the three and nine months ended` two.
+
+    A year to date is 0 months: how many it has is told elsewhere.
+    """
+    found = {
+        _COUNTS[word.lower()] for some in _SEVERAL.findall(text) for word in _COUNT.findall(some)
+    }
+    found |= {months_in(one[0]) or 12 for one in _LENGTH.finditer(text)}
+    return frozenset(found | ({0} if _TO_DATE.search(text) else set()))
+
+
+def without_periods(text: str) -> str:
+    """``text`` without the periods and their lengths."""
+    for period in reversed(periods(text)):
+        text = text[: period.start] + " " + text[period.end :]
+    return _LENGTH.sub(" ", text)
+
+
+def with_quarters(text: str) -> str:
+    """``text`` with one way to write a length: `quarter` for three months, `annual` for twelve."""
+    return _LENGTH.sub(_named_length, text)
+
+
+def _named_length(found: re.Match[str]) -> str:
+    months = months_in(found[0])
+    rest = " ".join(re.findall(r"\d{4}", found[0]))
+    name = {3: "quarter", 6: "half", 12: "annual"}.get(months or 0, f"{months} months")
+    ended = " ended" if found[0].casefold().endswith("ended") else ""
+    return f"{name}{ended} {rest}".rstrip()

@@ -1,13 +1,32 @@
-"""Order where many wait, and the places they wait for: the tenants in turn, the first of each."""
+"""Order where many wait, and the places they wait for: the tenants in turn, the first of each.
+
+And work that would hold up the event loop: paced there, or done in a thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 Waiter = asyncio.Future[None]
+
+LONG = 1_000
+"""Characters from which work over a text goes to the thread; below, handing it over takes longer.
+
+Judging takes 1 to 2 µs a character at most, so the event loop keeps about 2 ms.
+"""
+
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+# One thread: only one of several would run, and each would keep the event loop waiting for its
+# turn (5 ms, sys.getswitchinterval) whenever it goes on.
+_thread = ThreadPoolExecutor(1, "helix-long-work")
 
 
 class FairQueue:
@@ -207,3 +226,20 @@ class ReadingPlaces:
         tenant = min(self._waiting, key=lambda one: (self._taken[one], self._last_turn[one]))
         free = self._places if self._taken[tenant] else self.most
         return tenant if self._taken.total() < free else None
+
+
+async def off_loop_if_long(
+    length: int, work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs
+) -> _Result:
+    """The result of ``work(*args, **kwargs)`` over ``length`` characters; raises what it raises."""
+    return await off_loop(work, *args, **kwargs) if length >= LONG else work(*args, **kwargs)
+
+
+async def off_loop(
+    work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs
+) -> _Result:
+    """The result of ``work(*args, **kwargs)``, which takes long whatever its text; raises alike."""
+    loop = asyncio.get_running_loop()
+    call: Any = partial(copy_context().run, work, *args, **kwargs)
+    result: _Result = await loop.run_in_executor(_thread, call)
+    return result

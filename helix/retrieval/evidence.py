@@ -9,7 +9,7 @@ from helix.domain.records import Hit
 from helix.domain.relevance import SourcePlace
 from helix.evidence.model import evidence_model
 from helix.language.sentences import Passage, units_of
-from helix.overload.long_work import off_loop
+from helix.overload.fairness import off_loop
 
 ATTACHED = 0.45
 """The risk up to which a conversation's own documents are read alone.

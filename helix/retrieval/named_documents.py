@@ -13,7 +13,7 @@ from helix.domain.names import PERIOD, PROPER, Asked, asked_names
 from helix.domain.records import Candidate, SearchResult
 from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.storage.connections import Row
 from helix.storage.statements.document_names import NAMED
 from helix.storage.stored_documents import MOST_OF_NAME

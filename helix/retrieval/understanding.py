@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from helix.domain.followups import FollowUp, follow_up
 from helix.domain.history import History
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.retrieval.rewriting import Rewriter
 
 

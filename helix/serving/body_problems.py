@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 
 _BYTES_A_CHARACTER = 100
 """Bytes that are read in the time that a character is judged in: 2 MB take 45 ms."""

@@ -8,7 +8,7 @@ from typing import Any
 from helix.domain.context import Source
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.study.examination import is_about, spans_of
 from helix.study.formats.anki import notes_of
 from helix.study.formats.tables import cards_of_csv

@@ -13,8 +13,7 @@ from helix.agent.offline.computations import Computation, Kind, computation_of, 
 from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
 from helix.domain.calculations import Operand
-from helix.language.durations import without_periods
-from helix.language.periods import periods
+from helix.language.periods import periods, without_periods
 
 _LISTED = re.compile(r"^- document (?P<id>\d+): (?P<title>.+)$", re.MULTILINE)
 _NAME = re.compile(r"(?<!^)\b[A-Z][\w&.-]*+(?: (?:& )?[A-Z][\w&.-]*+)*")

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
 from helix.agent.tools.documents import Row, fetch, narrowed, passages_holding
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
+from helix.language.periods import without_periods
 from helix.language.rows import INWARDS, amount
 from helix.language.word_lists import word_lists
 from helix.storage.document_parts import tables_of

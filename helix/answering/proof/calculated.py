@@ -17,8 +17,8 @@ from helix.answering.proof.model import NAME, NUMBER, WORDS
 from helix.answering.proof.passages import Passage
 from helix.domain.arithmetic import Literal, NotArithmetic, literals, parse, shape
 from helix.domain.calculations import Calculation, Operand
-from helix.language.durations import with_quarters
 from helix.language.paraphrases import meanings
+from helix.language.periods import with_quarters
 from helix.language.rows import SCALES, Named, TableRow, amount, counted_in, rows_of, units_in
 from helix.language.sentences import Span, sentence_spans
 from helix.language.word_lists import word_lists

@@ -14,8 +14,8 @@ from functools import cached_property
 
 from helix.answering.proof.model import NAME, NUMBER, WORDS
 from helix.language.comparisons import cells_by_period, cells_by_row, greatest
-from helix.language.durations import with_quarters
 from helix.language.paraphrases import meanings
+from helix.language.periods import with_quarters
 from helix.language.rows import NO_UNITS, Named, TableRow, Units, amount, rows_of, units_in
 from helix.language.sentences import Span
 from helix.language.word_lists import word_lists

@@ -39,7 +39,7 @@ from helix.library.access import Library
 from helix.library.errors import Conflict
 from helix.library.pagination import check_name
 from helix.library.spaces import space_of
-from helix.overload.long_work import off_loop_if_long
+from helix.overload.fairness import off_loop_if_long
 from helix.providers.choices import named
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller
