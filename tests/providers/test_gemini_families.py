@@ -23,7 +23,6 @@ from helix.providers.gemini.families import (
     DEFAULT_EMBEDDER,
     FAMILIES,
     READ,
-    cost_usd,
     embedding_family_of,
     family_of,
 )
@@ -244,7 +243,7 @@ def test_no_family_thinks_by_a_level_and_by_a_budget() -> None:
     ],
 )
 def test_the_cost_of_an_answer_by_the_day(usage: Usage, day: date, dollars: float | None) -> None:
-    cost = cost_usd(usage, day)
+    cost = family_of(usage.model).cost(usage, day)
     assert cost == (None if dollars is None else pytest.approx(dollars))
 
 

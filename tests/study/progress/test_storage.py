@@ -7,9 +7,9 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 
 import psycopg
-from helix.storage.transaction_settings import become
 from psycopg import sql
 
+from helix.storage.statements.sessions import become
 from helix.study.progress.actions import Learner, RecordedAction, Session, quarter_of, sessions_of
 from helix.study.progress.storage import forget, forget_everybody, store
 
