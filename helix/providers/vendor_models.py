@@ -19,7 +19,6 @@ from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import collecting_responses, unit_vectors
 from helix.providers.retries import RetryPolicy
-from helix.providers.thoughts import ThoughtFilter
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
 
@@ -29,6 +28,7 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceed
 """The finish reasons, over all vendors, of an answer that met a limit."""
 CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
 """The finish reasons, over all vendors, of an answer that calls tools."""
+_OPEN, _CLOSE = "<think>", "</think>"
 
 
 class PaddedEmbedding(BaseEmbedding):
@@ -230,3 +230,34 @@ async def _next(
     """
     with upstream_errors(name, of_chat=True), collecting_responses(responses):
         return await anext(stream, None)
+
+
+class ThoughtFilter:
+    """Drops the ``<think>…</think>`` that an answer, read by its deltas, may begin with."""
+
+    def __init__(self) -> None:
+        self._held: str | None = ""  # None once the answer has begun
+        self._awaited = _OPEN  # the tag that may come; none behind the thoughts
+
+    def feed(self, delta: str) -> str:
+        """The part of the answer that ``delta`` ends."""
+        if self._held is None:
+            return delta
+        self._held += delta
+        if self._awaited == _OPEN and self._held.lstrip().startswith(_OPEN):
+            self._awaited = _CLOSE
+        if self._awaited == _CLOSE:
+            self._leave_thoughts(self._held)
+        start = self._held.lstrip()
+        if self._awaited == _CLOSE or not start or self._awaited.startswith(start):
+            return ""
+        said = self._held if self._awaited else start
+        self._held = None
+        return said
+
+    def _leave_thoughts(self, held: str) -> None:
+        """Hold what is behind the thoughts or, within them, what the end of them may begin with."""
+        _, closed, behind = held.partition(_CLOSE)
+        self._held = behind if closed else held[1 - len(_CLOSE) :]
+        if closed:
+            self._awaited = ""
