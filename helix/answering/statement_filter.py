@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
 from helix.answering.proof import Proof
-from helix.answering.proof.claims import pieces_of
 from helix.answering.proof.model import CONTRADICTED
+from helix.answering.proof.statements import pieces_of
 from helix.domain.citations import MARKER
 from helix.domain.contract import REFUSAL
 from helix.language.sentences import sentence_spans

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from helix.answering.proof.calculated import CalculatedProof, calculated
-from helix.answering.proof.claims import Claims, claims_of
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import (
     NO_MARKER,
@@ -20,7 +19,13 @@ from helix.answering.proof.model import (
 from helix.answering.proof.passages import Passage, exact, is_placed
 from helix.answering.proof.reading import missing, read
 from helix.answering.proof.results import result_problem, support_of_result
-from helix.answering.proof.statements import CitedPart, CitedSentence, statements_of
+from helix.answering.proof.statements import (
+    CitedPart,
+    CitedSentence,
+    Claims,
+    claims_of,
+    statements_of,
+)
 from helix.domain.calculations import Calculation
 from helix.domain.context import Source
 from helix.language.words import copy_words

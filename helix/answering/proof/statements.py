@@ -1,4 +1,7 @@
-"""An answer as the statements it makes: its sentences, each with the sources it cites."""
+"""An answer as the statements it makes: its sentences, each with the sources it cites.
+
+And the claims of a part that has several sentences: cells of a row, or run together.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
-from helix.answering.proof.claims import pieces_of
+from helix.answering.proof.facts import Facts
 from helix.answering.proof.numbers import NUMBER_WORDS
 from helix.domain.citations import MARKER, is_refusal, marker_numbers
-from helix.language.sentences import Span, sentence_spans
+from helix.language.sentences import Span, sentence_spans, sentences
 from helix.language.terms import terms
 from helix.language.word_lists import expression, word_lists
 
@@ -41,6 +45,11 @@ _TELLING = re.compile(expression("statements", "telling"), re.IGNORECASE)
 _ANNOUNCING = frozenset(term for word in _LISTS["announcing"] for term in terms(word))
 """Words of a sentence that only announces an answer or closes it, and claims nothing itself."""
 _FEW = 2  # content words, below which the text in front of a marker claims nothing alone
+_SENTENCE = re.compile(r"[.!?…؟۔।॥。！？][\"'”’»›)\]]*\Z")
+_LEAST_SAID = 3
+"""Words with a meaning of a sentence that claims something. Read as one row, two claims that people
+found borne out passed in 51 of 65 cases, cell by cell in 65; a true one in front of a foreign one
+in 5 of 80, cell by cell in 3."""
 
 
 @dataclass(slots=True)
@@ -201,3 +210,31 @@ def _announce(answer: str, found: list[CitedSentence]) -> None:
     for said, following in pairwise(found):
         if not said.numbers and _COLON.search(answer, max(said.start, said.end - 8), said.end):
             said.parts[0].numbers = following.numbers
+
+
+class Claims(NamedTuple):
+    """The sentences of a part; the words beside them are one more where they say enough.
+
+    Otherwise they are its ``label``, which claims nothing alone: only its names and numbers count.
+    """
+
+    sentences: list[str]
+    label: str
+
+
+def claims_of(text: str) -> Claims | None:
+    """The claims of a part; None where it is one claim alone, label or not."""
+    pieces = pieces_of(text)
+    whole = [piece for piece in pieces if _SENTENCE.search(piece) and _says(piece)]
+    rest = " | ".join(piece for piece in pieces if piece not in whole)
+    said = [*whole, rest] if whole and _says(rest) else whole
+    return Claims(said, "" if rest in said else rest) if len(said) > 1 else None
+
+
+def pieces_of(text: str) -> list[str]:
+    """The sentences of a text, a cell of a row being one at least."""
+    return [piece for cell in text.split("|") for piece in sentences(cell)]
+
+
+def _says(text: str) -> bool:
+    return len(Facts(text).content) >= _LEAST_SAID
