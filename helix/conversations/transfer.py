@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from helix.answering.images import KINDS, UploadedImage, image_type
-from helix.conversations.citation_forms import are_citations, is_support
 from helix.conversations.conversation_rows import create
 from helix.conversations.images import MOST_AT_ONCE, add_image, all_images, describe_images
 from helix.conversations.imported_answer import (
     Place,
+    are_citations,
+    is_support,
     known_documents,
     listed_documents,
     verified_places,
