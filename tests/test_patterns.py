@@ -52,4 +52,4 @@ def test_every_pattern_is_found() -> None:
     found = [used for root in (*ROOMS, "pipelines", "db") for used in used_patterns(root)]
     assert len(found) > 500
     places = {used.place for used in found}
-    assert {"helix.domain.memory._POSING", "helix.language.words._WORD"} <= places
+    assert {"helix.domain.history._POSING", "helix.language.words._WORD"} <= places

@@ -23,7 +23,7 @@ from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
 from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
-from helix.domain.memory import Turn
+from helix.domain.history import Turn
 from helix.domain.question_analysis import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock
 
-from helix.domain.memory import IMAGE_HISTORY_RULES
+from helix.domain.history import IMAGE_HISTORY_RULES
 from helix.errors import HelixError, UpstreamError
 from helix.providers.base import LanguageModel, model_failures
 from helix.settings.prompts import prompt
@@ -50,7 +50,7 @@ def image_messages(
 ) -> list[ChatMessage]:
     """The messages of a question about ``images``: rules, the history if any, then the user turn.
 
-    ``before`` is the history as ``helix.domain.memory.Memory`` has it.
+    ``before`` is the history as ``helix.domain.history.Memory`` has it.
     """
     rules, history = prompt("image"), []
     if before:

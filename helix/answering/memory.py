@@ -8,8 +8,7 @@ import logging
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from helix.domain.citations import MARKER
-from helix.domain.history import History
-from helix.domain.memory import defused
+from helix.domain.history import History, defused
 from helix.errors import problem_of
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import prompt

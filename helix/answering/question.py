@@ -14,9 +14,8 @@ from typing import Literal
 
 from helix.answering.images import UploadedImage
 from helix.domain.followups import FollowUp, depends, unresolved
-from helix.domain.history import History
+from helix.domain.history import Budget, History, Turn, TurnKind, remember
 from helix.domain.input_text import judged
-from helix.domain.memory import Budget, Turn, TurnKind, remember
 from helix.domain.prompt import Before
 from helix.domain.question_analysis import read_question
 from helix.domain.records import Hit

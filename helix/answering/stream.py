@@ -15,7 +15,7 @@ from helix.answering.reading_right import ReadingRight
 from helix.answering.statement_filter import StatementFilter
 from helix.domain.citations import attribute_citations, cite, is_refusal, may_be_refusal
 from helix.domain.contract import Citation
-from helix.domain.memory import Turn
+from helix.domain.history import Turn
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
 from helix.domain.usage import Usage

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 from helix.answering.events import Event, typed_events, without_streamed
 from helix.answering.pipeline import AnswerRequest
-from helix.domain.memory import follows
+from helix.domain.history import follows
 from helix.domain.retrieval import Retrieval
 
 

@@ -18,7 +18,7 @@ from helix.answering.form import FormChoice
 from helix.answering.pipeline import AnswerPipeline
 from helix.answering.question import TurnReader
 from helix.conversations.receipts.receipt_store import Receipts
-from helix.domain.memory import Budget
+from helix.domain.history import Budget
 from helix.library.access import Library
 from helix.library.prompt_versions import PromptBook
 from helix.library.tenant_models import TenantModels

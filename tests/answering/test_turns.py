@@ -12,8 +12,7 @@ from helix.answering.engine import CitationQueryEngine
 from helix.answering.memory import LONGEST, next_summary
 from helix.answering.question import TurnReader, asks_which
 from helix.domain.followups import FollowUp
-from helix.domain.history import EarlierTurn, History
-from helix.domain.memory import BEGIN, Budget
+from helix.domain.history import BEGIN, Budget, EarlierTurn, History
 from helix.retrieval.understanding import Understanding
 from helix.services import Services
 from tests.support.fake_embedder import record

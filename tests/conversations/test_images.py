@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from helix.conversations import images
-from helix.domain.memory import IMAGE_HISTORY_RULES
+from helix.domain.history import IMAGE_HISTORY_RULES
 from helix.settings.prompts import prompt
 from tests.conversations.test_routes import ask, begun, frames_of, path_of
 from tests.support.live_server import live

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from helix.domain.followups import follow_up
-from helix.domain.history import EarlierTurn, History
-from helix.domain.memory import BEGIN, Budget, Memory, remember
+from helix.domain.history import BEGIN, Budget, EarlierTurn, History, Memory, remember
 from helix.domain.question_analysis import intent_of, read_question
 from tests.support.fillers import FILLERS, LENGTHS, filled, grows_linearly, processor_seconds
 

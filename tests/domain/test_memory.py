@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helix.domain.contract import GROUNDING_RULES
-from helix.domain.history import EarlierTurn, History
-from helix.domain.memory import BEGIN, END, HISTORY_RULES, Budget, remember
+from helix.domain.history import BEGIN, END, HISTORY_RULES, Budget, EarlierTurn, History, remember
 from helix.domain.prompt import chat_messages, user_turn
 
 TURNS = tuple(EarlierTurn(f"Question {n}?", f"Answer {n} [1].") for n in range(1, 31))

@@ -169,6 +169,6 @@ async def test_what_is_known_does_not_fail_the_build_and_a_broken_probe_does(
 async def test_a_history_that_is_not_defused_is_got_through(
     target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("helix.domain.memory.defused", lambda text: text)
+    monkeypatch.setattr("helix.domain.history.defused", lambda text: text)
     names = {"closed history", "speaker", "a carriage return"}
     assert through(await run_probes(target, some(*names))) == names

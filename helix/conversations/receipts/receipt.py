@@ -14,7 +14,7 @@ from typing import Any
 from helix import __version__
 from helix.answering.answer import Answer
 from helix.domain.context import Source
-from helix.domain.memory import Turn, follows
+from helix.domain.history import Turn, follows
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
 from helix.domain.retrieval import Fusion, SearchSpace
