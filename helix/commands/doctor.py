@@ -153,7 +153,7 @@ async def _opened_embedder(
             stack.push_async_callback(following.aclose)
         opening = open_store(TenantStore, settings, embedder, following)
         await stack.enter_async_context(opening)
-        yield Check("vectors", True, f"those stored fit {embedder.identity}")
+        yield Check("vectors", True, f"those stored fit {embedder.vector_space}")
     except HelixError as error:
         yield Check("embedder", False, str(error))
 
@@ -328,7 +328,7 @@ async def _embedding(embedder: Embedder) -> Check:
     raw = embedder.raw_norm()
     original = "" if raw is None else f"; it came with norm {raw:.3f}"
     finding = (
-        f"{embedder.identity}: {len(vector)} numbers, norm {norm:.3f}{original}. Helix"
+        f"{embedder.vector_space}: {len(vector)} numbers, norm {norm:.3f}{original}. Helix"
         " normalises to 1: a model's shortened vectors keep their direction but not their length,"
         " and a dot product would rank by both"
     )

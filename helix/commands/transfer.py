@@ -124,7 +124,8 @@ async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Resu
             vectors = embedder.model.aget_text_embedding_batch(texts)
             return asyncio.run_coroutine_threadsafe(vectors, loop).result()
 
-        anew = NewVectors(embedder.identity, embedder.max_batch, embed)
+        await embedder.learn_width()
+        anew = NewVectors(embedder.vector_space, embedder.max_batch, embed)
         return await asyncio.to_thread(work, anew)
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
-from helix.domain.contract import DEFAULT_DENSE_WEIGHT, EMBEDDING_DIMENSIONS
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.lifetime import Lifetime as Lifetime
 from helix.domain.usage import Usage as Usage
 from helix.domain.usage import usage_of as usage_of
-from helix.errors import HelixError, SettingsError, UpstreamError
+from helix.errors import HelixError, UpstreamError
+from helix.providers.vectors import RawWidth
 
 _logger = logging.getLogger(__name__)
 ENCODER_DENSE_WEIGHT = 0.65
@@ -38,8 +38,9 @@ async def _nothing_to_close() -> None:
 class Embedder:
     """An embedding model whose vectors are 1536 wide and L2-normalised; a plugin's are made so.
 
-    ``identity`` names the vector space (provider, model, width): a database filled under one
-    identity cannot be searched under another. ``max_distance`` is the gate's default for it,
+    ``identity`` names the provider and the model, and ``width`` is that of the model's own vectors
+    where the name does not settle it; both make the ``vector_space``: a database filled in one
+    cannot be searched in another. ``max_distance`` is the gate's default for it,
     a cosine distance, or None where nobody has calibrated one. ``max_batch`` is the most texts
     that one request may carry. ``raw_norm`` gives the L2 norm of the last vector as the vendor sent
     it, before Helix normalised it, where the provider looks. ``local`` says that a question is
@@ -57,6 +58,24 @@ class Embedder:
     dense_weight: float = DEFAULT_DENSE_WEIGHT
     lifetime: Lifetime | None = None
     aclose: Callable[[], Awaitable[None]] = field(default=_nothing_to_close)
+    width: RawWidth | None = None
+
+    @property
+    def vector_space(self) -> str:
+        """The name of the space of its vectors: with their width, once that is known."""
+        if self.width is None or self.width.numbers is None or not self.width.named:
+            return self.identity
+        return f"{self.identity}/{self.width.numbers}"
+
+    async def learn_width(self) -> None:
+        """Ask the model for a vector, where nobody knows yet which width it gives.
+
+        Raises:
+            UpstreamError: it gave none.
+        """
+        if self.width is not None and self.width.numbers is None:
+            with embedding_failures():
+                await self.model.aget_text_embedding("width")
 
 
 def is_offline(identity: str) -> bool:
@@ -232,35 +251,3 @@ def collecting_client(timeout: float, **options: Any) -> httpx.AsyncClient:
         timeout=timeout, event_hooks=HOOKS, **options
     )
     return client
-
-
-def unit_vectors(rows: Sequence[Sequence[float]], count: int, source: str) -> list[list[float]]:
-    """Give ``count`` rows of at most 1536 numbers as rows of 1536 with an L2 norm of 1.
-
-    Padding with zeros changes no cosine. ``source`` names the embedder in messages.
-
-    Raises:
-        UpstreamError: another count than was asked for, rows of unequal width, or a row that
-            has no direction (all zeros, or a number that is not finite).
-        SettingsError: rows wider than 1536, which no column of ours can hold.
-    """
-    if len(rows) != count:
-        raise UpstreamError(f"{source} gave {len(rows)} vectors for {count} texts: try again")
-    if not rows:
-        return []
-    widths = {len(row) for row in rows}
-    if len(widths) > 1:
-        raise UpstreamError(f"{source} gave vectors of unequal width: try again")
-    width = widths.pop()
-    if width > EMBEDDING_DIMENSIONS:
-        raise SettingsError(
-            f"{source} gives vectors of {width} numbers:"
-            f" choose an embedding model of at most {EMBEDDING_DIMENSIONS}"
-        )
-    matrix = np.zeros((count, EMBEDDING_DIMENSIONS))
-    matrix[:, :width] = rows
-    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-    if not np.isfinite(norms).all() or not norms.all():
-        raise UpstreamError(f"{source} gave a vector of zeros or of no finite length: try again")
-    unit: list[list[float]] = (matrix / norms).tolist()
-    return unit

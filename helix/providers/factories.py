@@ -73,7 +73,7 @@ def _held_to_rules(made: Embedder, name: str, patient: bool) -> Embedder:
     from helix.providers.vendor_models import ONE_ATTEMPT, PaddedEmbedding
 
     padded = PaddedEmbedding(made.model, name, PATIENT if patient else ONE_ATTEMPT)
-    return replace(made, model=padded)
+    return replace(made, model=padded, width=padded.width)
 
 
 def build_llm(settings: Settings) -> LanguageModel:

@@ -56,6 +56,8 @@ class Integration:
         padded = PaddedEmbedding(inner, name, PATIENT if patient else INTERACTIVE)
         return Embedder(
             model=padded,
+            # a width that is asked for is part of the name
+            width=None if "dimensions" in options else padded.width,
             identity=f"{name}:{EMBEDDING_DIMENSIONS}",
             max_distance=self.max_distances.get(model),
             max_batch=padded.embed_batch_size,

@@ -17,8 +17,9 @@ from pydantic import PrivateAttr
 
 from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
-from helix.providers.base import collecting_responses, unit_vectors
+from helix.providers.base import collecting_responses
 from helix.providers.retries import RetryPolicy
+from helix.providers.vectors import RawWidth, unit_vectors
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
 
@@ -36,16 +37,26 @@ class PaddedEmbedding(BaseEmbedding):
 
     Padding and scaling change no cosine. Raises SettingsError where the vectors are wider, and
     UpstreamError where the other embedding fails as often as ``policy`` lets it or gives no usable
-    vector.
+    vector, and EmbedderMismatch where one has another width than those before.
     """
 
     _inner: BaseEmbedding
     _policy: RetryPolicy
+    _width: RawWidth
 
     def __init__(self, inner: BaseEmbedding, name: str, policy: RetryPolicy = ONE_ATTEMPT) -> None:
         super().__init__(model_name=name, embed_batch_size=inner.embed_batch_size)
         self._inner = inner
         self._policy = policy
+        self._width = RawWidth()
+
+    @property
+    def width(self) -> RawWidth:
+        """The width of the other embedding's own vectors."""
+        return self._width
+
+    def _padded(self, rows: Sequence[Sequence[float]], count: int) -> list[list[float]]:
+        return unit_vectors(rows, count, self.model_name, self._width)
 
     @classmethod
     def class_name(cls) -> str:
@@ -55,13 +66,13 @@ class PaddedEmbedding(BaseEmbedding):
         retrying = self._policy.retrying(requested_delay, "vendor")
         with upstream_errors(self.model_name):
             row = retrying(self._inner.get_query_embedding, query)
-        return unit_vectors([row], 1, self.model_name)[0]
+        return self._padded([row], 1)[0]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         retrying = self._policy.retrying_async(requested_delay, "vendor")
         with upstream_errors(self.model_name):
             row: list[float] = await retrying(self._inner.aget_query_embedding, query)
-        return unit_vectors([row], 1, self.model_name)[0]
+        return self._padded([row], 1)[0]
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
@@ -70,7 +81,7 @@ class PaddedEmbedding(BaseEmbedding):
         retrying = self._policy.retrying(requested_delay, "vendor")
         with upstream_errors(self.model_name):
             rows = retrying(self._inner.get_text_embedding_batch, texts)
-        return unit_vectors(rows, len(texts), self.model_name)
+        return self._padded(rows, len(texts))
 
     async def _aget_text_embedding(self, text: str) -> list[float]:
         return (await self._aget_text_embeddings([text]))[0]
@@ -79,7 +90,7 @@ class PaddedEmbedding(BaseEmbedding):
         retrying = self._policy.retrying_async(requested_delay, "vendor")
         with upstream_errors(self.model_name):
             rows: list[list[float]] = await retrying(self._inner.aget_text_embedding_batch, texts)
-        return unit_vectors(rows, len(texts), self.model_name)
+        return self._padded(rows, len(texts))
 
 
 class AnswerEnd:

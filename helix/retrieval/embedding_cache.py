@@ -85,7 +85,8 @@ class CachedEmbedding(BaseEmbedding):
         One statement looks all of them up, one request makes those that are missing (several where
         they are more than ``max_batch``), and they are kept at once; a text twice is made once.
         """
-        keys = [cache_key(self._embedder.identity, "document", text) for text in texts]
+        await self._embedder.learn_width()
+        keys = [cache_key(self._embedder.vector_space, "document", text) for text in texts]
         by_key = dict(zip(keys, texts, strict=True))
         vectors = await self._rows.find(list(by_key))
         if missing := {key: text for key, text in by_key.items() if key not in vectors}:
@@ -98,7 +99,7 @@ class CachedEmbedding(BaseEmbedding):
     async def _keep(self, vectors: Mapping[str, Floats]) -> None:
         """Keep what was made; paid for as it is, it is not lost to the caller if that fails."""
         try:
-            self._unmeasured += await self._rows.put(self._embedder.identity, vectors)
+            self._unmeasured += await self._rows.put(self._embedder.vector_space, vectors)
             if self._unmeasured >= self._limit // _CHECKS:
                 self._unmeasured = 0
                 await asyncio.to_thread(self._rows.make_room, self._limit)
@@ -114,7 +115,8 @@ class CachedEmbedding(BaseEmbedding):
     async def _aget_query_embedding(self, query: str) -> list[float]:
         if self._embedder.local:
             return await self._embedder.model.aget_query_embedding(query)
-        key = cache_key(self._embedder.identity, "query", query)
+        await self._embedder.learn_width()
+        key = cache_key(self._embedder.vector_space, "query", query)
         vector = (await self._find_soon([key])).get(key)
         if vector is None:
             vector = _as_floats(await self._embedder.model.aget_query_embedding(query))

@@ -73,8 +73,7 @@ class GatedRetriever(BaseRetriever):
         self._rewriter = rewriter
         self._reranking = reranking
         self._calibration = calibration
-        self._spaces = [(space, store)]  # each with the store as one of that space
-        self._spaces += [(other, store.session(other.embedder.identity)) for other in following]
+        self._spaces = [space, *following]
 
     @property
     def space(self) -> Space:
@@ -82,7 +81,7 @@ class GatedRetriever(BaseRetriever):
 
         The database's embedder may change between the two (pipelines.reembed).
         """
-        return self._spaces[0][0]
+        return self._spaces[0]
 
     async def search(
         self,
@@ -139,11 +138,13 @@ class GatedRetriever(BaseRetriever):
                 trace.terms = await self._rewriter.terms(question)
         mismatches: list[EmbedderMismatch] = []
         known: Named | None = None
-        for space, store in self._spaces:
-            embedded, named = await self._prepared(space, asked, scope, trace, known)
-            known = named
-            searches = Searches(space, store, *embedded, scope, trace, precedence)
+        for space in self._spaces:
             try:
+                embedded, named = await self._prepared(space, asked, scope, trace, known)
+                known = named
+                # the name of the space is known with its first vector
+                store = self.store.session(space.embedder.vector_space)
+                searches = Searches(space, store, *embedded, scope, trace, precedence)
                 result = await searches.find(named, depth, deep=deep)
             except EmbedderMismatch as mismatch:
                 mismatches.append(mismatch)
@@ -234,8 +235,8 @@ class GatedRetriever(BaseRetriever):
     def _settle_on(self, space: Space, result: SearchResult) -> None:
         """Ask in ``space`` first from now on: it found something, so the database is of it."""
         if space is not self.space and result.candidates:
-            _logger.warning("the database is now that of %s: using it", space.embedder.identity)
-            self._spaces = sorted(self._spaces, key=lambda known: known[0] is not space)
+            _logger.warning("the database is now that of %s: using it", space.embedder.vector_space)
+            self._spaces = sorted(self._spaces, key=lambda known: known is not space)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return as_nodes(await self.search(query_bundle.query_str))

@@ -43,7 +43,7 @@ class Space:
     @property
     def description(self) -> SearchSpace:
         """The space as a ``Retrieval`` carries it."""
-        return SearchSpace(self.embedder.identity, self.max_distance, self.fusion, self.lexical)
+        return SearchSpace(self.embedder.vector_space, self.max_distance, self.fusion, self.lexical)
 
 
 async def current_embedder(store: TenantStore, embedders: Sequence[Embedder]) -> Embedder:
@@ -51,7 +51,7 @@ async def current_embedder(store: TenantStore, embedders: Sequence[Embedder]) ->
 
     Take it anew for each document: ``pipelines.reembed`` may change the database at any time, and
     a write by the other one then raises EmbedderMismatch and stores nothing. Write with
-    ``store.session(embedder.identity)``.
+    ``store.session(embedder.vector_space)``.
 
     Raises:
         StoreUnavailable: the database did not answer.
@@ -59,10 +59,33 @@ async def current_embedder(store: TenantStore, embedders: Sequence[Embedder]) ->
     """
     stored = await store.stored_identity()
     for embedder in embedders:
-        if embedder.identity == stored:
+        await adopt_width(store, embedder, stored or "")
+        if embedder.vector_space == stored:
             return embedder
-    await store.session(embedders[0].identity).check()
+    await store.session(embedders[0].vector_space).check()
     return embedders[0]
+
+
+async def adopt_width(store: TenantStore, embedder: Embedder, stored: str) -> None:
+    """Hold ``embedder`` to the width of the vectors that were stored under its name, if any are.
+
+    A space that was named before widths were has that of its vectors, and keeps its name.
+    """
+    named, _, numbers = stored.rpartition("/")
+    held = embedder.width
+    if held is None or embedder.identity not in (stored, named) or _is_settled(embedder, stored):
+        return
+    width = await asyncio.to_thread(store.stored_width)
+    if width is not None and embedder.identity == stored:
+        held.adopt(width, named=False)
+    elif width is not None and numbers.isdecimal():
+        held.adopt(int(numbers), named=True)
+
+
+def _is_settled(embedder: Embedder, stored: str) -> bool:
+    """True if nothing that is stored could tell more of the embedder's width."""
+    known = embedder.width is None or embedder.width.numbers is not None
+    return known and (embedder.vector_space == stored or embedder.identity != stored)
 
 
 def spaces(settings: Settings, embedders: Sequence[Embedder]) -> list[Space]:
@@ -128,7 +151,7 @@ async def open_store(
         url = await stack.enter_async_context(open_url(settings))
         pooler = settings.database_pooler_url
         store = kind(
-            url, embedder.identity, ef_search=settings.ef_search, pool_size=settings.pool_size,
+            url, embedder.vector_space, ef_search=settings.ef_search, pool_size=settings.pool_size,
             replica_urls=[url.get_secret_value() for url in settings.database_replica_urls],
             pooler_url=pooler.get_secret_value() if pooler else None,
         )  # fmt: skip

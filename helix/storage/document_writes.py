@@ -60,6 +60,11 @@ class StagedDocument:
 def mismatch_message(stored: str, configured: str) -> str:
     """The one line for a database filled by another embedder."""
     kind = stored.partition(":")[0]
+    if stored.rpartition("/")[0] == configured.rpartition("/")[0] != "":
+        return (
+            f"this database was filled by the embedder {stored}, whose model gives another width"
+            f" now ({configured}): serve the one of before, or run `helix reembed` to change it"
+        )
     return (
         f"this database was filled by the embedder {stored}, but {configured} is configured:"
         f" set HELIX_EMBEDDER={kind} (and its model) to use it as it is, run"

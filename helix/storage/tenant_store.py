@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import numpy as np
+
 from helix.domain.records import DocumentRecord, Hit, SearchResult
 from helix.domain.retrieval import DEFAULT_FUSION, Fusion
 from helix.domain.scope import DEFAULT_TENANT, WHOLE, Reach, Scope
@@ -57,7 +59,7 @@ class TenantStore(TenantConnections):
 
     Args:
         database_url: a libpq URL, ``postgresql://…``, unix sockets included.
-        identity: the vector space of what is written and searched (``Embedder.identity``).
+        identity: the vector space of what is written and searched (``Embedder.vector_space``).
         ef_search: candidates an index scan keeps, 10 to 1000; more finds more and takes longer.
         pool_size: connections kept for serving at most.
         replica_urls: read replicas of the database, which answer searches too.
@@ -155,6 +157,16 @@ class TenantStore(TenantConnections):
         """
         rows = await self.fetch(embedding_space.STORED, {})
         return str(rows[0]["identity"]) if rows else None
+
+    def stored_width(self) -> int | None:
+        """The numbers of the stored vectors before the zeros at their end; None where none are.
+
+        Raises:
+            StoreUnavailable: the database did not answer.
+        """
+        with self.connection() as connection:
+            rows = connection.execute(embedding_space.SOME_VECTORS).fetchall()
+        return max((int(np.flatnonzero(vector)[-1]) + 1 for (vector,) in rows), default=None)
 
     async def has_chunks(self) -> bool:
         """True if the tenant has anything that could be found."""

@@ -119,7 +119,7 @@ class EmbedNodes(TransformComponent):
             if EMBEDDING_KEY not in excluded:
                 excluded.append(EMBEDDING_KEY)
         text = node.get_content(MetadataMode.EMBED)
-        key = cache_key(self._embedder.identity, "document", text)
+        key = cache_key(self._embedder.vector_space, "document", text)
         node.metadata[EMBEDDING_KEY] = key
         return key
 

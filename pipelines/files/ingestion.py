@@ -85,6 +85,7 @@ class Tools:
     async def current(self) -> Embedding:
         """The one whose vectors the database has now; raises as current_embedder does."""
         embedder = await current_embedder(self.store, [one.embedder for one in self.embeddings])
+        await embedder.learn_width()
         return next(one for one in self.embeddings if one.embedder is embedder)
 
 
@@ -200,7 +201,7 @@ class FileIngestion:
     ) -> None:
         """Write the document and the file's outcome; nodes that are ``known`` are not embedded."""
         current = await through_outages(self._tools.current)
-        store = self._tools.store.session(current.embedder.identity, file.tenant)
+        store = self._tools.store.session(current.embedder.vector_space, file.tenant)
 
         def end_file(connection: Connected, written: Written) -> None:
             if not set_file(

@@ -97,7 +97,7 @@ async def change_embedder(
         under_way = await load_change(connection)
         if under_way and under_way.settled is not None:
             await _finish(connection, report)  # of the change before this one
-        if not await _begin_change(connection, embedder.identity, report):
+        if not await _begin_change(connection, embedder.vector_space, report):
             return
         await _fill_and_swap(connection, pool, embedder, batch, parallel, report)
         await _finish(connection, report)
@@ -161,7 +161,7 @@ async def _fill_and_swap(
     await column.build_indexes(connection, chunks)
     await filling.run()  # what was written meanwhile, before writers have to wait
     await column.swap(connection, filling.run, report)
-    report(f"swapped: questions are now answered with {embedder.identity}")
+    report(f"swapped: questions are now answered with {embedder.vector_space}")
 
 
 async def _finish(connection: Connected, report: Report) -> None:

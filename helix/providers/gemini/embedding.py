@@ -11,11 +11,12 @@ from llama_index.embeddings.google_genai import GoogleGenAIEmbedding
 
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import UpstreamError
-from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, unit_vectors
+from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder
 from helix.providers.gemini.errors import Target
 from helix.providers.gemini.families import EmbeddingFamily, embedding_family_of
 from helix.providers.gemini.http import GeminiConnection, connect, upstream_errors
 from helix.providers.retries import INTERACTIVE, PATIENT, RetryPolicy
+from helix.providers.vectors import unit_vectors
 from helix.settings import Settings
 
 MAX_BATCH = 100

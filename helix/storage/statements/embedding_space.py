@@ -20,5 +20,8 @@ IS_USED = "SELECT 1 WHERE any_chunks()"
 # None where there never were any vectors.
 STORED = "SELECT identity FROM embedding_space"
 
+# A number of a model's vector may be zero, but hardly the last one of a hundred vectors.
+SOME_VECTORS = "SELECT embedding::real[] FROM chunks LIMIT 100"
+
 # Where there are chunks now: an emptied database is anybody's.
 IN_USE = "SELECT identity FROM embedding_space WHERE any_chunks()"
