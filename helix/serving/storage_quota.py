@@ -1,12 +1,13 @@
-"""Quotas of a tenant's documents, in number and in bytes: checked where they are stored."""
+"""Quotas of a tenant's documents, as a request that brings some in meets them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from helix.library.access import Connected, row_of
-from helix.overload.limits import MEGABYTE, LimitReached
+from helix.library.access import Connected
+from helix.library.storage_quota import Quota, held
+from helix.overload.limits import LimitReached
 from helix.settings import Settings
 from helix.storage.statements import quotas as sql
 
@@ -27,8 +28,7 @@ def within_quota(
     The action raises:
         LimitReached: the tenant has no room.
     """
-    documents, megabytes = settings.limit("tenant", "documents"), settings.limit("tenant", "mb")
-    if not (documents[1] or megabytes[1]):
+    if not Quota.of(settings).is_set:
         return action
 
     def within(connection: Connected) -> Result:
@@ -47,12 +47,6 @@ def check_quota(connection: Connected, settings: Settings, tenant: str, more: in
     Raises:
         LimitReached: it has too many documents, or bytes of them.
     """
-    row = row_of(connection, sql.HELD, {"tenant": tenant})
-    assert row is not None
-    for name, has, unit, reason in (
-        ("documents", int(row["documents"]) + more, 1, "too many documents of this tenant"),
-        ("mb", int(row["bytes"]), MEGABYTE, "too many bytes of documents of this tenant"),
-    ):
-        setting, most = settings.limit("tenant", name)
-        if most and has > most * unit:
-            raise LimitReached(setting, most, reason, _FULL_SECONDS)
+    documents, size = held(connection, tenant)
+    if excess := Quota.of(settings).excess(documents + more, size):
+        raise LimitReached(excess.setting, excess.most, excess.what, _FULL_SECONDS)

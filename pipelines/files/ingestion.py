@@ -33,6 +33,7 @@ from helix.library.metadata import give_metadata
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
 from helix.library.source_entries import SOURCE
+from helix.library.storage_quota import NO_QUOTA, NoRoom, Quota
 from helix.library.web_imports import is_web
 from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
@@ -73,7 +74,8 @@ class Tools:
     """The store, embedders and limits that a worker works with.
 
     ``embeddings`` are HELIX_EMBEDDER's and then the next one's, where there is one; ``reading`` has
-    the places that files are read in, ``chunks`` the sizes of documents' chunks.
+    the places that files are read in, ``chunks`` the sizes of documents' chunks, ``quota`` what a
+    tenant may have of what comes from websites and sources; an upload is held to it as it arrives.
     """
 
     store: ChunkStore
@@ -81,6 +83,7 @@ class Tools:
     sandbox: Sandbox
     reading: ReadingPlaces
     chunks: ChunkSizes = USUAL
+    quota: Quota = NO_QUOTA
 
     async def current(self) -> Embedding:
         """The one whose vectors the database has now; raises as current_embedder does."""
@@ -114,6 +117,8 @@ class FileIngestion:
             await self._ingest(file)
         except readers.UnreadableFile as reason:
             await self._database(fail_file, *self._key, str(reason))
+        except NoRoom as full:
+            await self._database(fail_file, *self._key, str(full))
         except (FileEnded, DocumentGone):
             await self._database(fail_file, *self._key, "its document was deleted meanwhile")
         except HelixError as error:
@@ -155,7 +160,7 @@ class FileIngestion:
         is a page that comes into a space: the same bytes may be kept from who brings it in.
         """
         is_page_of_space = file.spaces is not None and is_web(file.source_uri)
-        if file.source_uri.startswith(SOURCE) or is_page_of_space:
+        if _is_of_source(file.source_uri) or is_page_of_space:
             return file
         own = (file.tenant, file.source_uri, file.content_hash)
         source_uri = await self._database(source_of_same_bytes, *own)
@@ -209,6 +214,8 @@ class FileIngestion:
                 chunks=written.kept + written.changed + written.added, warnings=record.warnings,
             ):  # fmt: skip
                 raise FileEnded
+            if status == "added" and (is_web(file.source_uri) or _is_of_source(file.source_uri)):
+                self._tools.quota.check_added(connection, file.tenant)
 
         async def tell_batches(done: int, total: int) -> None:
             await self._tell("embedding", done, total)
@@ -303,6 +310,10 @@ def _record(file: FileRow, read: ReadText, edits: Mapping[str, Any], recipe: str
     )
 
 
+def _is_of_source(source_uri: str) -> bool:
+    return source_uri.startswith(SOURCE)
+
+
 def _document(
     reference: str, record: DocumentRecord, edits: Mapping[str, Any], keys: Sequence[str]
 ) -> Document:
@@ -310,17 +321,17 @@ def _document(
 
     Of its metadata the ``keys`` are embedded.
     """
+    uri = record.source_uri
     metadata, _ = with_layers(record.metadata, record.given, edits)
     # moved at its source, a document keeps its chunks: their ids hang on its own id, not its place
-    is_of_source = record.source_uri.startswith(SOURCE)
     lines = (metadata_line(metadata, keys), facts_line(record.title, record.facts))
     return Document(
         id_=reference,
         text=record.text,
         metadata={
             TITLE: record.title,
-            SOURCE_URI: record.source_uri,
-            SEED: f"{SOURCE}{reference}" if is_of_source else record.source_uri,
+            SOURCE_URI: uri,
+            SEED: f"{SOURCE}{reference}" if _is_of_source(uri) else uri,
             FACTS_LINE: " | ".join(filter(None, lines)),
             SECTIONS: record.sections,
         },

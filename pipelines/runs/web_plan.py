@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 from helix.errors import BadRequest
 from helix.library.runs import RunRow, set_stage, stop_for_fault
+from helix.library.storage_quota import Room
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.crawler.fetch import FetchLimits
@@ -44,6 +45,8 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
         except RightLost as lost:
             await in_database(store, stop_for_fault, run.id, str(lost))
             raise RunCancelled from lost
+        if file.media and not await in_database(store, room.take, file.source_uri, len(file.data)):
+            file, is_own = PlannedFile(file.source_uri, reason=room.reason), False
         given = run.options if is_own else {}
         await through_outages(
             lambda: asyncio.to_thread(
@@ -53,6 +56,7 @@ async def plan_web(settings: Settings, store: ChunkStore, run: RunRow) -> None:
         )  # fmt: skip
 
     ignored = 0
+    room = await in_database(store, Room, settings, run.tenant)
     recipe = ChunkSizes.of(settings).recipe
     limits = FetchLimits(largest=settings.max_file_mb * 2**20)
     for url in run.options.get("urls") or [run.options.get("url")]:

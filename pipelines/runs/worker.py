@@ -11,6 +11,7 @@ from functools import partial
 
 from helix.library.privacy.contacts import counting
 from helix.library.runs import this_host
+from helix.library.storage_quota import Quota
 from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.providers.factories import build_embedder, build_next_embedder
@@ -65,7 +66,7 @@ async def open_worker(
         under_way = FilesUnderWay()
         tools = Tools(
             store, _embeddings(settings, embedders, store, under_way), sandbox, reading,
-            ChunkSizes.of(settings),
+            ChunkSizes.of(settings), Quota.of(settings),
         )  # fmt: skip
         worker = Worker(settings, tools, name, host, under_way, hashes)
         await stack.enter_async_context(counting(store, "ingesting"))

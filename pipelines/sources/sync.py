@@ -35,6 +35,7 @@ from helix.library.source_entries import (
 )
 from helix.library.source_secrets import renewed, seal
 from helix.library.sources import Source, load_source, reseal, spaces_there
+from helix.library.storage_quota import Room
 from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.store import ChunkStore
@@ -90,6 +91,7 @@ class Sync:
         with store.connection() as connection:
             self._known = known_entries(connection, source.tenant, source.id, self._limits.recipe)
             there = spaces_there(connection, source.tenant)
+            self._room = Room(connection, settings, source.tenant)
         self._documents = sum(entry.document_id is not None for entry in self._known.values())
         self._readers = ReaderMap(source.group_map, source.spaces, there)
         self._sheets: dict[str, dict[str, Any]] = {}
@@ -223,7 +225,12 @@ class Sync:
         batch: list[Outcome] = []
         try:
             for entry in found.read:
+                if self._room.refused and not found.gone and self._is_new(entry):
+                    self._room.refused += 1  # nothing that it could be moved from: it is not read
+                    continue
                 outcome = reader.read(entry)
+                if not self._fits(outcome.file):
+                    continue  # what is known of it stays, so that the next sync tries it again
                 if outcome.moved_from:
                     found.gone.pop(outcome.moved_from.key)
                 batch.append(outcome)
@@ -233,6 +240,17 @@ class Sync:
         except SourceAway as away:
             listing.error = str(away)
         self._write(batch)
+
+    def _is_new(self, entry: Entry) -> bool:
+        known = self._known.get(entry.key)
+        return known is None or known.document_id is None
+
+    def _fits(self, file: PlannedFile | None) -> bool:
+        """True where the tenant has room for what a file becomes."""
+        if file is None or file.reason:
+            return True
+        with self._store.connection() as connection:
+            return self._room.take(connection, file.source_uri, len(file.data))
 
     def _write(self, batch: Sequence[Outcome]) -> None:
         """Write what became of some entries: files first, which the entries then stand for."""
@@ -295,7 +313,8 @@ class Sync:
         if listing.error:
             return listing.error
         self._counts["waiting"] = len(removals.waiting)
-        return removals.error
+        waits = f"{self._room.refused:,} files wait for room: {self._room.reason}"
+        return "; ".join(filter(None, (removals.error, waits if self._room.refused else "")))
 
     def _tell(self, error: str) -> None:
         own = (self._source.tenant, self._source.id)

@@ -10,3 +10,8 @@ HELD = """
 SELECT count(*) AS documents, coalesce(sum(size), 0) AS bytes FROM documents
 WHERE tenant_id = %(tenant)s
 """
+
+# A document that grows takes the room of its growth alone.
+SIZE_OF = """
+SELECT size FROM documents WHERE tenant_id = %(tenant)s AND source_uri = %(source_uri)s
+"""

@@ -118,3 +118,15 @@ def test_without_the_flag_a_private_site_is_refused(
     assert done.returncode == 1
     assert "refused: 127.0.0.1 is " in done.stderr and "--allow-host 127.0.0.1" in done.stderr
     assert (site.seen, documents(database_url)) == ([], {})
+
+
+def test_a_crawl_is_held_to_the_quota_of_documents(database_url: str, site: Website) -> None:
+    held = run(
+        "-m", "helix.cli", "crawl", site.url("/docs/"), "--allow-host", site.host, "--delay", "0",
+        DATABASE_URL=database_url, HELIX_TENANT_DOCUMENTS="2", **OFFLINE,
+    )  # fmt: skip
+    assert held.returncode == 1
+    assert "too many documents of this tenant: the limit is 2 (HELIX_TENANT_DOC" in held.stderr
+    assert len(documents(database_url)) == 2
+    crawl(site, database_url)
+    assert len(documents(database_url)) == 3

@@ -209,3 +209,28 @@ async def test_another_map_of_readers_holds_from_the_next_sync(
         source.reads.clear()
         assert syncs.sync() == ""
         assert (syncs.spaces(), source.reads) == ({"0.md": [crew]}, [])
+
+
+async def test_what_a_tenant_has_no_room_for_waits_at_its_source(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(5))
+    full = "3 files wait for room: too many documents of this tenant: the limit is 2"
+    async with opened(database_url) as store:
+        held = settings(database_url).model_copy(update={"tenant_documents": 2})
+        syncs = QuickSyncs(store, held, source, monkeypatch)
+        assert syncs.sync().startswith(full)
+        assert len(syncs.documents()) == 2
+        with store.connection() as connection:
+            assert (
+                connection.execute("SELECT last_error FROM sources")
+                .fetchall()[0][0]
+                .startswith(full)
+            )
+        del source.files[next(iter(syncs.documents()))]  # what went makes room
+        assert "wait for room" in syncs.sync(yes=True)
+        source.files["0.md" if "0.md" in source.files else "1.md"] = b"Changed, and no longer."
+        assert syncs.sync(yes=True).startswith("2 files wait for room")
+        syncs.settings = settings(database_url)
+        assert syncs.sync() == ""
+        assert syncs.documents().keys() == source.files.keys()
