@@ -14,7 +14,11 @@ from typing import Any, TypeVar
 
 from helix.conversations.liveness import MessageEvent, MessageRow
 from helix.conversations.ongoing_answer import OngoingAnswer
+from helix.domain.contract import json_bytes
+from helix.errors import NotFound
 
+DELETED = "the conversation was deleted while it was answered"
+"""The error of the last event of such an answer."""
 LOOK_SECONDS = 0.1
 """Seconds between a follower's polls for the events of another process."""
 _CLOSE_SECONDS = 5.0
@@ -72,15 +76,26 @@ class OngoingAnswers:
     async def follow(self, row: MessageRow, after: int = 0) -> AsyncGenerator[MessageEvent, None]:
         """The events of a message after number ``after``, then those to come, until its last.
 
+        That of a message which is deleted meanwhile is an ``error``, which nothing has stored.
+
         Raises:
-            NotFound: there is no such message, or no more.
+            NotFound: there is no such message.
         """
+        was_there = False
         while True:
             if turn := self._turns.get(_key(row)):
+                was_there = True
                 async for event in turn.events(after):
                     yield event
                     after = event.n
-            status, events = await row.read_events(after)
+            try:
+                status, events = await row.read_events(after)
+            except NotFound:
+                if not was_there:
+                    raise
+                yield MessageEvent(after + 1, "error", json_bytes({"error": DELETED}).decode())
+                return
+            was_there = True
             for event in events:
                 yield event
                 after = event.n

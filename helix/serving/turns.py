@@ -60,7 +60,7 @@ def turn_stream(
 ) -> Response:
     """The events of a message after number ``after``, then those to come.
 
-    Where reading them fails, or the conversation is deleted, the stream ends without its last.
+    Where reading them fails the stream ends without its last: whoever follows it comes back.
     """
     events, right = caller.services.turns.follow(row, after), caller.right
 

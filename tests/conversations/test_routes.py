@@ -11,6 +11,7 @@ import httpx
 import psycopg
 import pytest
 
+from helix.domain.contract import json_bytes
 from tests.support.query_service import KEYS, QUESTION, a_client
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer, Failure
@@ -208,7 +209,9 @@ def test_deleting_a_conversation_stops_its_answer(client: httpx.Client, wire: Ge
     with client.stream("GET", events) as response:
         assert client.delete(f"/v1/conversations/{conversation}").status_code == 204
         told = b"".join(response.iter_raw())
-    assert b"event: done" not in told
+    number, name, data = frames_of(told)[-1]
+    assert (number, name) == (len(frames_of(told)), "error")
+    assert data == {"error": "the conversation was deleted while it was answered"}
     assert wire.wait_until(lambda wire: wire.open_streams == 0, 10)
     assert client.get(events).status_code == 404
 
@@ -265,12 +268,22 @@ def test_a_turn_whose_process_is_silent_is_marked_interrupted(
             " now() - interval '1 minute')",
             (conversation,),
         )
+        odd = "a\x00b\\u0000 \\\x00 \ud800 \ue000 \U0001f600 end"
+        for number, text in enumerate(("told ", odd), start=1):
+            connection.execute(
+                "INSERT INTO message_events (conversation_id, message_id, n, event, data)"
+                " SELECT %s, max(id), %s, 'token', %s FROM messages",
+                (conversation, number, json_bytes({"t": text}).decode()),
+            )
     (kept,) = path_of(client, conversation)
     address = f"/v1/conversations/{conversation}/messages/{kept['id']}/events"
     first, second = (client.get(address).content for _ in range(2))
     assert first == second
     assert frames_of(first)[-1][1] == "interrupted"
-    assert path_of(client, conversation)[0]["status"] == "interrupted"
+    (ended,) = path_of(client, conversation)
+    assert ended["status"] == "interrupted"
+    assert ended["response"]["answer"].startswith("told a\x00b\\u0000 \\\x00 \ud800 \ue000 ")
+    assert ended["response"]["answer"].endswith(" end")
     assert ask(client, conversation).status_code == 200
 
 

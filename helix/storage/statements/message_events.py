@@ -53,10 +53,25 @@ SELECT id FROM mine
     own=_OWN, tell=_TELL,
 )  # fmt: skip
 
+# What was told of an answer by then, unless words of it may be a deleted document's. Its characters
+# are as helix/storage/storable_text.py has them: escapes of U+0000 and of surrogates are refused.
+_TOLD_TEXT = r"""
+(SELECT string_agg(
+    regexp_replace(
+        replace(e.data, U&'\E000', U&'\E000e000'),
+        '(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})', U&'\\1\E000\\2', 'g'
+    )::json ->> 't', '' ORDER BY e.n)
+ FROM message_events e WHERE e.tenant_id = m.tenant_id AND e.conversation_id = m.conversation_id
+     AND e.message_id = m.id AND e.event = 'token' AND NOT EXISTS (
+         SELECT unnest(m.document_ids) EXCEPT
+         SELECT d.id FROM documents d WHERE d.tenant_id = m.tenant_id))
+"""
+
 # Whoever finds the silence ends the answer, with one event more for those who follow it.
 _INTERRUPT = """
 WITH late AS (
-    UPDATE messages m SET status = 'interrupted', error = %(interrupted)s, finished_at = now()
+    UPDATE messages m SET status = 'interrupted', error = %(interrupted)s, finished_at = now(),
+        response = jsonb_build_object('answer', coalesce({told}, ''))
     WHERE {which} AND m.status = 'answering'
         AND m.seen_at < now() - make_interval(secs => %(lease)s)
     RETURNING m.tenant_id, m.conversation_id, m.id)
@@ -70,11 +85,11 @@ FROM late l RETURNING message_id
 
 # Of one conversation.
 INTERRUPT_LATE = compose(
-    _INTERRUPT, which="m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s"
+    _INTERRUPT, which="m.tenant_id = %(tenant)s AND m.conversation_id = %(id)s", told=_TOLD_TEXT
 )
 
 # Of all conversations of all tenants; needs the owner's rights.
-INTERRUPT_ALL_LATE = compose(_INTERRUPT, which="true")
+INTERRUPT_ALL_LATE = compose(_INTERRUPT, which="true", told=_TOLD_TEXT)
 
 # Status and events of one snapshot: a status that has ended comes with the last event. Those of an
 # ended answer from a deleted document are gone, whether or not they are out of the table yet.
