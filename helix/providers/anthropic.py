@@ -41,6 +41,7 @@ def _chat_options(settings: Settings, model: str) -> dict[str, Any]:
         "temperature": 0.0,
         "max_tokens": settings.answer_tokens or OUTPUT_TOKENS,
         "timeout": settings.model_timeout,
+        "max_retries": 0,
     }
 
 

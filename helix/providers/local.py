@@ -121,7 +121,6 @@ def _clients(server: SharedServer, settings: Settings) -> dict[str, Any]:
         "http_client": httpx.Client(transport=transport, timeout=timeout, trust_env=False),
         "async_http_client": collecting_client(timeout, transport=transport, trust_env=False),
         "timeout": timeout,
-        "max_retries": 0,  # the transport makes a request again
     }
 
 

@@ -92,7 +92,7 @@ def chat_options(address: str, key: str, model: str, context: int) -> dict[str, 
         "is_chat_model": True,
         "is_function_calling_model": True,
         "temperature": 0.0,
-        "max_retries": 1,  # the client's own; LlamaIndex adds no attempt then
+        "max_retries": 0,
         "additional_kwargs": {"stream_options": counts} if counts else {},
     }
 

@@ -59,6 +59,7 @@ def _chat_options(settings: Settings, model: str) -> dict[str, Any]:
         "temperature": 0.0,
         "max_tokens": settings.answer_tokens,
         "timeout": settings.model_timeout,
+        "max_retries": 0,
         "async_http_client": collecting_client(settings.model_timeout),
         "additional_kwargs": {"stream_options": {"include_usage": True}},
     }

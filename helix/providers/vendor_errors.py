@@ -44,6 +44,8 @@ def requested_delay(error: Exception) -> float | None:
     """
     if getattr(error, "code", None) == "insufficient_quota":  # OpenAI's 429 for an unpaid bill
         return None
+    if isinstance(error.__cause__, HelixError):  # of a transport of ours, which judged it itself
+        return None
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status > 0:
         passing = status in TRANSIENT_STATUSES

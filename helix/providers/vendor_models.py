@@ -6,7 +6,8 @@ reason that ends it whole is an UpstreamError.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import httpx
@@ -18,7 +19,8 @@ from pydantic import PrivateAttr
 from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import collecting_responses
-from helix.providers.retries import RetryPolicy
+from helix.providers.retries import INTERACTIVE, RetryPolicy
+from helix.providers.thoughts import ThoughtFilter
 from helix.providers.vectors import RawWidth, unit_vectors
 from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
@@ -29,7 +31,6 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "model_context_window_exceed
 """The finish reasons, over all vendors, of an answer that met a limit."""
 CALL_REASONS = frozenset({"tool_calls", "tool_use", "function_call"})
 """The finish reasons, over all vendors, of an answer that calls tools."""
-_OPEN, _CLOSE = "<think>", "</think>"
 
 
 class PaddedEmbedding(BaseEmbedding):
@@ -155,6 +156,9 @@ class AnswerEnd:
 class WholeAnswers(BaseLLM):
     """Put before a vendor's class: the chats that Helix calls fail as ours, and end whole or fail.
 
+    What fails before its first word is tried again by INTERACTIVE alone, a silence never: the
+    vendor's client and LlamaIndex are told to make one attempt, or they would multiply.
+
     The last response of an answer carries its ``Usage``; a stream has one more for it.
 
     Nothing here implements an abstract method: ``super()`` is the vendor's class.
@@ -164,8 +168,10 @@ class WholeAnswers(BaseLLM):
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
+        ask = super().chat  # type: ignore[safe-super]
         with upstream_errors(end.name, of_chat=True):
-            response = _without_thoughts(super().chat(messages, **kwargs))  # type: ignore[safe-super]
+            retrying = INTERACTIVE.retrying(requested_delay, "vendor")
+            response = _without_thoughts(retrying(ask, messages, **kwargs))
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -173,8 +179,10 @@ class WholeAnswers(BaseLLM):
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
+        ask = super().achat  # type: ignore[safe-super]
         with upstream_errors(end.name, of_chat=True):
-            response = _without_thoughts(await super().achat(messages, **kwargs))  # type: ignore[safe-super]
+            retrying = INTERACTIVE.retrying_async(requested_delay, "vendor")
+            response = _without_thoughts(await retrying(ask, messages, **kwargs))
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
         end.check()
@@ -184,14 +192,8 @@ class WholeAnswers(BaseLLM):
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> AsyncGenerator[ChatResponse, None]:
         end = self._new_end(may_call=bool(kwargs.get("tools")))
-        responses: list[httpx.Response] = []  # some clients ask here, others with the first delta
-        try:
-            with upstream_errors(end.name, of_chat=True), collecting_responses(responses):
-                stream = await super().astream_chat(messages, **kwargs)  # type: ignore[safe-super]
-        except BaseException:
-            await _close(responses)
-            raise
-        return _ending_whole(stream, end, responses)
+        ask = super().astream_chat  # type: ignore[safe-super]
+        return _ending_whole(partial(ask, messages, **kwargs), end)
 
 
 def _without_thoughts(response: ChatResponse) -> ChatResponse:
@@ -202,25 +204,20 @@ def _without_thoughts(response: ChatResponse) -> ChatResponse:
     return response
 
 
-async def _close(responses: list[httpx.Response]) -> None:
-    for each in responses:
-        await each.aclose()
-
-
 async def _ending_whole(
-    stream: AsyncGenerator[ChatResponse, None], end: AnswerEnd, responses: list[httpx.Response]
+    ask: Callable[[], Awaitable[AsyncGenerator[ChatResponse, None]]], end: AnswerEnd
 ) -> AsyncGenerator[ChatResponse, None]:
     last, thoughts = None, ThoughtFilter()
+    answer = _Attempted(ask, end.name)
     try:
-        while (response := await _next(stream, end.name, responses)) is not None:
+        while (response := await answer.next()) is not None:
             response.delta = thoughts.feed(response.delta or "")
             end.take(response, response.delta)
             yield (last := response)
     finally:
         if last:  # cut off, it has cost what its service has told so far
             end.counted()
-        await stream.aclose()
-        await _close(responses)
+        await answer.aclose()
     end.check()
     if last:
         yield ChatResponse(
@@ -231,44 +228,36 @@ async def _ending_whole(
         )
 
 
-async def _next(
-    stream: AsyncGenerator[ChatResponse, None], name: str, responses: list[httpx.Response]
-) -> ChatResponse | None:
-    """The next response of ``stream``, None at its end; its HTTP response joins ``responses``.
+class _Attempted:
+    """A stream of the model ``name``, asked for anew while it fails before its first response."""
 
-    Raises:
-        UpstreamError: the vendor's client failed.
-    """
-    with upstream_errors(name, of_chat=True), collecting_responses(responses):
-        return await anext(stream, None)
+    def __init__(
+        self, ask: Callable[[], Awaitable[AsyncGenerator[ChatResponse, None]]], name: str
+    ) -> None:
+        self._ask, self._name = ask, name
+        self._stream: AsyncGenerator[ChatResponse, None] | None = None
+        self._responses: list[httpx.Response] = []
 
+    async def next(self) -> ChatResponse | None:
+        """The next response, None at the end.
 
-class ThoughtFilter:
-    """Drops the ``<think>…</think>`` that an answer, read by its deltas, may begin with."""
+        Raises:
+            UpstreamError: the vendor's client failed, as often as it may.
+        """
+        with upstream_errors(self._name, of_chat=True), collecting_responses(self._responses):
+            if self._stream is not None:
+                return await anext(self._stream, None)
+            return await INTERACTIVE.retrying_async(requested_delay, "vendor")(self._first)
 
-    def __init__(self) -> None:
-        self._held: str | None = ""  # None once the answer has begun
-        self._awaited = _OPEN  # the tag that may come; none behind the thoughts
+    async def _first(self) -> ChatResponse | None:
+        await self.aclose()  # of the attempt before; some clients ask here, others with anext
+        self._stream = await self._ask()
+        return await anext(self._stream, None)
 
-    def feed(self, delta: str) -> str:
-        """The part of the answer that ``delta`` ends."""
-        if self._held is None:
-            return delta
-        self._held += delta
-        if self._awaited == _OPEN and self._held.lstrip().startswith(_OPEN):
-            self._awaited = _CLOSE
-        if self._awaited == _CLOSE:
-            self._leave_thoughts(self._held)
-        start = self._held.lstrip()
-        if self._awaited == _CLOSE or not start or self._awaited.startswith(start):
-            return ""
-        said = self._held if self._awaited else start
-        self._held = None
-        return said
-
-    def _leave_thoughts(self, held: str) -> None:
-        """Hold what is behind the thoughts or, within them, what the end of them may begin with."""
-        _, closed, behind = held.partition(_CLOSE)
-        self._held = behind if closed else held[1 - len(_CLOSE) :]
-        if closed:
-            self._awaited = ""
+    async def aclose(self) -> None:
+        """Close the stream and its connection."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.aclose()
+        while self._responses:
+            await self._responses.pop().aclose()

@@ -16,7 +16,7 @@ from helix.providers.base import LanguageModel
 from helix.providers.factories import build_embedder, build_llm
 from helix.providers.model_server import chat_options, examined_server
 from helix.providers.served_models import ServedModel, served_model, served_models
-from helix.providers.vendor_models import ThoughtFilter
+from helix.providers.thoughts import ThoughtFilter
 from helix.settings import Settings
 from tests.support.scripted_server import Reply, ScriptedServer, scripted
 from tests.support.vendor_packages import settings
@@ -279,3 +279,15 @@ def test_a_server_that_questions_may_choose_needs_its_address_too() -> None:
 def test_a_name_that_openai_does_not_know_leads_to_server() -> None:
     with pytest.raises(SettingsError, match=r"server:MODEL, .* HELIX_MODEL_SERVER"):
         build_llm(settings(llm="openai:qwen2.5-0.5b"))
+
+
+async def test_a_silent_server_is_asked_once_and_a_busy_one_again() -> None:
+    with scripted(_list(VLLM), Reply(b"", silent=True), saying("Yes.")) as server:
+        silent = build_llm(_chosen(server, model_timeout=1))
+        with pytest.raises(UpstreamError, match="server:qwen was silent for too long"):
+            await _answer(silent)
+        assert len(server.asked) == 2
+    busy = _json({"error": {"message": "busy"}}, 503)
+    with scripted(_list(VLLM), busy, busy, saying("Yes.")) as server:
+        assert await _answer(build_llm(_chosen(server))) == "Yes."
+        assert len(server.asked) == 4
