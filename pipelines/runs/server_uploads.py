@@ -18,11 +18,14 @@ from helix.commands.service.documents import LibraryService
 from helix.commands.service.server_connection import ServerConnection, connected
 from helix.errors import BadRequest, HelixError, Unavailable
 from helix.library.access import Row
+from helix.library.background import in_background
 from pipelines.files.scan import SourceFile, scan
 from pipelines.program import summary
 from pipelines.runs.foreground import Reporter
 
 _AT_ONCE = 4
+PATIENCE_SECONDS = 15.0
+"""Seconds until one is told that nothing which was sent has been begun."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Sending:
 class _Outcome:
     counts: Counter[str] = field(default_factory=Counter)
     chunks: int = 0
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a worker of the server has begun a run."""
 
 
 def send(server: Server, sending: Sending, tenant: str) -> bool:
@@ -78,12 +83,15 @@ async def _send(server: Server, sending: Sending, tenant: str) -> bool:
 
             async def one(source: SourceFile) -> None:
                 async with places:
-                    report(await _one(connection, source, sending))
+                    report(await _one(connection, source, sending, outcome.begun))
 
             for name, reason in scanned.problems:
                 report({"source_uri": name, "status": "failed", "reason": reason})
             try:
-                async with asyncio.TaskGroup() as group:
+                async with (
+                    in_background(_tell_waiting(outcome.begun, reporter)),
+                    asyncio.TaskGroup() as group,
+                ):
                     for source in scanned.sources:
                         group.create_task(one(source))
             except* HelixError as errors:
@@ -106,7 +114,21 @@ async def _check_server(connection: ServerConnection) -> None:
         raise HelixError(f"{error}{both}") from None
 
 
-async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -> Row:
+async def _tell_waiting(begun: asyncio.Event, reporter: Reporter) -> None:
+    """Say once that nothing is read, where no worker begins: it may come, or may be none."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await begun.wait()
+    except TimeoutError:
+        reporter.line(
+            "what is sent waits for a worker of the server: one is busy, or none runs (`helix"
+            " worker`, or HELIX_WORKERS there). Stopped here, it stays sent"
+        )
+
+
+async def _one(
+    server: ServerConnection, source: SourceFile, sending: Sending, begun: asyncio.Event
+) -> Row:
     """The outcome of one file, as a run's row of it says."""
     row: Row = {"source_uri": source.source_uri}
     try:
@@ -116,20 +138,30 @@ async def _one(server: ServerConnection, source: SourceFile, sending: Sending) -
         return row | {"status": "failed", "reason": error.strerror or "it cannot be read"}
     except BadRequest as error:
         return row | {"status": "failed", "reason": str(error)}
+    if upload["run_id"] is None or sending.detach:
+        begun.set()  # nothing is waited for
     if upload["run_id"] is None:
         return row | {"status": "unchanged"}
     if sending.detach:
         return row | {"status": "queued", "done": 0, "total": 0}
+    return await _read(server, upload, begun) | row
+
+
+async def _read(server: ServerConnection, upload: Row, begun: asyncio.Event) -> Row:
+    """The outcome of a file that the server has, once it has read it."""
+    row: Row = {}
     document_id = upload["documents"][0]["id"]
     async with aclosing(server.run_events(upload["run_id"])) as changes:
         async for event in changes:
+            if event.data["status"] != "queued":
+                begun.set()
             if event.name == "file" and event.data["document_id"] == document_id:
                 row = event.data
             elif event.name == "run" and event.data["error"]:
                 raise HelixError(f"stopped: {event.data['error']} (run it again to go on)")
     if "status" not in row:
         raise Unavailable("the server broke off while it read; `helix runs` says how far it is")
-    return row | {"source_uri": source.source_uri}
+    return row
 
 
 def _fields(source: SourceFile, sending: Sending) -> Row:

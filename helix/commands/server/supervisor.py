@@ -18,6 +18,7 @@ from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from helix.errors import SettingsError
 from helix.telemetry.shared_metrics import FOLDER, process_ended
 
 MODULE = "helix.commands.server.process"
@@ -94,13 +95,16 @@ class Supervisor:
         """Keep all of them until SIGTERM or SIGINT; False where the first did not start.
 
         The first starts alone: what stops it would stop them all, and is told once.
+
+        Raises:
+            SettingsError: there is no folder for their metrics.
         """
         ending, reloading = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ending.set)
         loop.add_signal_handler(signal.SIGHUP, reloading.set)
-        with tempfile.TemporaryDirectory(prefix="helix-metrics-") as self._folder:
+        with _metrics_folder() as self._folder:
             work = asyncio.create_task(self._keep_all(listening, reloading))
             waiting = asyncio.create_task(ending.wait())
             await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -192,6 +196,16 @@ class Supervisor:
     def _forget(self, child: Child) -> None:
         process_ended(self._folder, child.pid)
         child.close()
+
+
+def _metrics_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="helix-metrics-")
+    except OSError as error:
+        raise SettingsError(
+            "several processes share their metrics in a folder for temporary files, and none can"
+            f" be written ({error.strerror}): set TMPDIR to one that can"
+        ) from None
 
 
 def _next_wait(wait: float, lived: float) -> float:

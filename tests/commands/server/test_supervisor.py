@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from helix.commands.server.process import share_of
+from helix.commands.server.supervisor import Supervisor
+from helix.errors import SettingsError
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE
 from tests.support.repository import ROOT
@@ -132,3 +135,14 @@ def test_each_process_has_its_share_of_the_limits() -> None:
     assert [first.answers, first.answers_waiting, first.pool_size] == [4, 0, 1]
     assert first.workers == 3
     assert second == first.model_copy(update={"workers": 0})
+
+
+async def test_without_a_folder_for_temporary_files_one_is_told_what_to_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none(**_: str) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", none)
+    with pytest.raises(SettingsError, match="set TMPDIR to one that can"):
+        await Supervisor("127.0.0.1", [], 2).run(lambda: None)

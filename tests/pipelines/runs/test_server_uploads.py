@@ -61,3 +61,20 @@ def test_files_are_sent_read_and_known_by_their_paths(folder: Path, database_url
         output_again, _ = again.communicate(60)
         assert output_again.startswith("2 files: 0 added, 0 replaced, 2 unchanged, 0 failed;")
         assert again.wait() == 0
+
+
+def test_files_that_no_worker_takes_are_told_of(folder: Path, database_url: str) -> None:
+    with live(database_url) as client:
+        told = folder.parent / "told"
+        with told.open("wb") as output:
+            sending = Process(
+                "helix.cli", "ingest", "docs/leave.md", cwd=folder.parent,
+                env=environment(HELIX_SERVER=str(client.base_url)), output=output,
+            )  # fmt: skip
+            waits = lambda: "waits for a worker of the server" in told.read_text()  # noqa: E731
+            assert eventually(waits, 60), told.read_text()
+            worked = run("-m", "pipelines.worker", "--until-idle", DATABASE_URL=database_url,
+                         **_OFFLINE)  # fmt: skip
+            assert worked.returncode == 0, worked.stderr
+            assert sending.wait(60) == 0
+        assert "added     docs/leave.md (1 chunks)" in told.read_text()
