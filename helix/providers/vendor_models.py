@@ -153,6 +153,12 @@ class AnswerEnd:
             raise UpstreamError(f"{self.name} finished without an answer: try again")
 
 
+def _delay_before_answer(error: Exception) -> float | None:
+    """``requested_delay``, but None for an answer that broke off: it was begun, and is paid for."""
+    broke_off = isinstance(error, httpx.RemoteProtocolError | httpx.ReadError)
+    return None if broke_off else requested_delay(error)
+
+
 class WholeAnswers(BaseLLM):
     """Put before a vendor's class: the chats that Helix calls fail as ours, and end whole or fail.
 
@@ -170,7 +176,7 @@ class WholeAnswers(BaseLLM):
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         ask = super().chat  # type: ignore[safe-super]
         with upstream_errors(end.name, of_chat=True):
-            retrying = INTERACTIVE.retrying(requested_delay, "vendor")
+            retrying = INTERACTIVE.retrying(_delay_before_answer, "vendor")
             response = _without_thoughts(retrying(ask, messages, **kwargs))
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
@@ -181,7 +187,7 @@ class WholeAnswers(BaseLLM):
         end = self._new_end(may_call=bool(kwargs.get("tools")))
         ask = super().achat  # type: ignore[safe-super]
         with upstream_errors(end.name, of_chat=True):
-            retrying = INTERACTIVE.retrying_async(requested_delay, "vendor")
+            retrying = INTERACTIVE.retrying_async(_delay_before_answer, "vendor")
             response = _without_thoughts(await retrying(ask, messages, **kwargs))
             end.take(response, response.message.content)
         response.additional_kwargs[KEY] = end.counted()
@@ -247,7 +253,7 @@ class _Attempted:
         with upstream_errors(self._name, of_chat=True), collecting_responses(self._responses):
             if self._stream is not None:
                 return await anext(self._stream, None)
-            return await INTERACTIVE.retrying_async(requested_delay, "vendor")(self._first)
+            return await INTERACTIVE.retrying_async(_delay_before_answer, "vendor")(self._first)
 
     async def _first(self) -> ChatResponse | None:
         await self.aclose()  # of the attempt before; some clients ask here, others with anext
