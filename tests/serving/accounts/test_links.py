@@ -225,3 +225,18 @@ def test_groups_have_members_of_their_tenant_alone(accounts: Accounts) -> None:
     assert ada.delete(f"/v1/groups/{number}/members/3").status_code == 200
     assert ada.delete(f"/v1/groups/{number}").status_code == 200
     assert cat.get("/v1/groups").json() == {"groups": []}
+
+
+def test_a_link_begins_with_no_name_that_its_sender_made_up(accounts: Accounts) -> None:
+    ada = accounts.signed_in("ada")
+    asked = {"email": "new@example.com", "role": "reader"}
+    for host in ("evil.example.com", "203.0.113.9", "127.0.0.1.evil.example.com:80"):
+        forged = ada.post("/v1/invitations", json=asked, headers={"Host": host})
+        assert forged.status_code in (400, 403), forged.text
+        if forged.status_code == 400:
+            assert "set HELIX_URL" in forged.json()["error"]
+    assert ada.get("/v1/invitations").json()["invitations"] == []
+    forged = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
+    told = ada.post("/v1/members/2/link", json={}, headers=forged)
+    assert told.status_code == 400 and "set HELIX_URL" in told.json()["error"]
+    assert accounts.sql("SELECT count(*) FROM invitations") == [(0,)]

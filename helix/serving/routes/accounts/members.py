@@ -20,7 +20,7 @@ from helix.library.people.invitations import (
 )
 from helix.library.people.members import memberships, set_role
 from helix.library.people.persons import list_people
-from helix.serving.addresses import base_of
+from helix.serving.addresses import base_for_others
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute
 from helix.serving.routes.accounts.session import Body
 from helix.serving.sse import TextJson
@@ -96,7 +96,7 @@ def _check_member(connection: Connected, tenant: str, person_id: int) -> list[st
 @router.post("/members/{person_id}/link", summary="A link by which a member chooses a password")
 async def reset(request: Request, person: CurrentPerson, person_id: Id) -> dict[str, Any]:
     """Good once, for a day. Of an account that has other tenants too only `helix user set` can."""
-    session = person.session
+    session, base = person.session, _base(request, person)
 
     def make(connection: Connected) -> str:
         if _check_member(connection, session.tenant, person_id) != [session.tenant]:
@@ -105,7 +105,7 @@ async def reset(request: Request, person: CurrentPerson, person_id: Id) -> dict[
 
     secret = await person.change(make)
     person.caller.changed("reset")
-    return {"link": _link(request, person, secret)}
+    return {"link": link_to(base, secret)}
 
 
 @router.get("/invitations", summary="Links to the tenant that are still good")
@@ -122,7 +122,7 @@ async def invitations(person: CurrentPerson) -> JSONResponse:
 @router.post("/invitations", summary="Invite somebody", status_code=201)
 async def make(request: Request, person: CurrentPerson, wanted: NewInvitation) -> dict[str, Any]:
     """`link` is told this once, good once, for a week: hand it on as you like."""
-    session = person.session
+    session, base = person.session, _base(request, person)
     if "@" not in wanted.email:
         raise BadRequest("an invitation is for an e-mail address")
 
@@ -131,7 +131,7 @@ async def make(request: Request, person: CurrentPerson, wanted: NewInvitation) -
 
     secret = await person.change(run)
     person.caller.changed(f"role {wanted.role}")
-    return {"link": _link(request, person, secret)}
+    return {"link": link_to(base, secret)}
 
 
 @router.delete("/invitations/{invitation_id}", summary="Take an invitation back")
@@ -144,5 +144,5 @@ async def take_back(person: CurrentPerson, invitation_id: Id) -> dict[str, Any]:
     return {}
 
 
-def _link(request: Request, person: Person, secret: str) -> str:
-    return link_to(base_of(request, person.caller.services.settings), secret)
+def _base(request: Request, person: Person) -> str:
+    return base_for_others(request, person.caller.services.settings)

@@ -24,7 +24,7 @@ from helix.conversations.shares.share_store import (
 from helix.conversations.views import get_conversation, get_message
 from helix.errors import BadRequest, HelixError, NotFound
 from helix.library.access import Connected, Row
-from helix.serving.addresses import base_of
+from helix.serving.addresses import base_for_others
 from helix.serving.conversation_id import own_id
 from helix.serving.person_route import CurrentPerson, Person, PersonRoute
 from helix.serving.routes.accounts.session import Body
@@ -162,12 +162,13 @@ async def make_link(
         raise NoPublicLinks("this server has no public links: HELIX_PUBLIC_LINK_DAYS allows them")
     if new.days > settings.public_link_days:
         raise BadRequest(f"a public link lasts {settings.public_link_days} days at most")
+    base = base_for_others(request, settings)
     row, secret = await person.change(partial(
         add_link, tenant=session.tenant, person_id=session.person_id, share_id=share_id,
         life=timedelta(days=new.days),
     ))  # fmt: skip
     person.caller.changed(f"public link {row['id']}; {new.days} days")
-    link = f"{base_of(request, settings)}{PUBLIC_PAGE}#link={secret}"
+    link = f"{base}{PUBLIC_PAGE}#link={secret}"
     told = {"id": row["id"], "expires_at": row["expires_at"].isoformat(), "link": link}
     return JSONResponse(told, 201)
 
