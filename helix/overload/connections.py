@@ -21,6 +21,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from helix.overload.admission import RETRY_SECONDS
 from helix.overload.entry import EarlyRefusal, Overload, Ticket
 
 HEAD_BYTES = 64 * 1024
@@ -35,6 +36,10 @@ WRITE_SECONDS = 30
 """Longest that a client may take no byte of an answer that waits for it."""
 MOST_CONNECTIONS = 2048
 _SPARE_FILES = 256  # descriptors for the database, files and model services
+_NO_REQUEST = (
+    "this is no HTTP request: its line, a header or a chunk is malformed,"
+    f" or it has more than {MOST_HEADERS} headers"
+)
 
 _shared: weakref.WeakKeyDictionary[ServerState, _Shared] = weakref.WeakKeyDictionary()
 """By server: what its connections share."""
@@ -177,6 +182,10 @@ class LimitedConnection(HttpToolsProtocol):
             if self._in_body:
                 self._watch_with(BODY_SECONDS, self.transport.close)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what the parser does not read, in the form of all failures."""
+        self._refuse(400, _NO_REQUEST)
+
     def pause_writing(self) -> None:
         """Wait for a client that reads slower than the answer comes, for WRITE_SECONDS."""
         super().pause_writing()
@@ -297,8 +306,9 @@ def shared_by(processes: int) -> type[LimitedConnection]:
 
 def _refusal(status: int, message: str) -> bytes:
     body = json.dumps({"error": message}).encode()
+    later = f"retry-after: {RETRY_SECONDS}\r\n" if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{later}"
         "content-type: application/json\r\nx-content-type-options: nosniff\r\n"
         f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
     )

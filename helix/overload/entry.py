@@ -157,8 +157,9 @@ class EarlyRefusal:
             return self._tenants.get(sha256(given[0]).digest()) if len(given) == 1 else None
         if method != b"GET":
             return None  # its body may name one
-        named = parse_qs(query).get(b"tenant_id", []) if b"tenant_id" in query else []
-        return named[0].decode("utf-8", "replace") if named else self._anybody
+        # as text: of bytes parse_qs takes no other letters than ASCII's
+        named = parse_qs(query.decode("latin-1")) if b"tenant_id" in query else {}
+        return named.get("tenant_id", [self._anybody])[0]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -120,6 +121,24 @@ def test_an_oversized_head_is_answered(port: int) -> None:
     assert b'{"error": "the head of the request is too large"}' in answer
 
 
+MALFORMED = {
+    "no method": b"FOO / HTTP/1.1\r\n\r\n",
+    "a header without a colon": HEAD + b"nothing\r\n\r\n",
+    "a letter in the path": b"GET /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n",
+    "many headers": HEAD + b"X-A: b\r\n" * connections.MOST_HEADERS + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", MALFORMED.values(), ids=list(MALFORMED))
+def test_what_is_no_request_is_answered_as_any_failure(port: int, sent: bytes) -> None:
+    with closing(connect(port)) as client:
+        client.sendall(sent)
+        head, _, body = rest(client).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/json\r\n" in head
+    assert set(json.loads(body)) == {"error"}
+
+
 @pytest.mark.parametrize("start", [b"", b"GET", HEAD])
 def test_a_head_must_come_in_time(port: int, start: bytes) -> None:
     with closing(connect(port)) as client:
@@ -212,7 +231,9 @@ def test_a_new_connection_is_refused_where_all_are_busy(
         client.sendall(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
     time.sleep(0.2)
     with closing(connect(port)) as client:
-        assert rest(client).startswith(b"HTTP/1.1 503 ")
+        refusal = rest(client)
+    assert refusal.startswith(b"HTTP/1.1 503 ")
+    assert b"retry-after: " in refusal
     for client in busy:
         assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
         client.close()

@@ -71,6 +71,11 @@ def test_what_is_no_question_is_not_looked_at() -> None:
         assert early.look(*request, []) is None
 
 
+@pytest.mark.parametrize("written", [b"%C3%A9", b"%FF", b"\xe9", b"", b"a&tenant_id=%D9%A1"])
+def test_a_tenant_of_any_letters_is_left_to_the_application(written: bytes) -> None:
+    assert _enters(_refusing(), (b"GET", b"/ask?q=what&tenant_id=" + written))
+
+
 def test_where_the_head_does_not_tell_the_tenant_a_few_enter_at_a_time() -> None:
     for request, headers in ((QUERY, []), (ASK, [(b"origin", b"http://localhost")])):
         early = _refusing(most=1, waiting=0)

@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from helix.domain.scope import checked_tags
 from helix.library.suggestions import list_suggestions
 from helix.serving.authentication import ApiRoute, CurrentCaller
+from helix.serving.query_request import DocumentId
 
 router = APIRouter(prefix="/v1", tags=["answers"], route_class=ApiRoute)
 
@@ -16,14 +18,16 @@ router = APIRouter(prefix="/v1", tags=["answers"], route_class=ApiRoute)
 async def suggestions(
     caller: CurrentCaller,
     document_id: Annotated[
-        list[int] | None, Query(max_length=1000, description="Only what these documents suggest")
+        list[DocumentId] | None,
+        Query(max_length=1000, description="Only what these documents suggest"),
     ] = None,
     tag: Annotated[
-        list[str] | None, Query(max_length=50, description="Only of documents with all of these")
+        list[str] | None, Query(description="Only of documents with all of these")
     ] = None,
 ) -> dict[str, Any]:
     """At most six questions that the documents suggest, each answered once with strong evidence.
 
     New ones are made a while after documents changed (`HELIX_SUGGESTIONS`).
     """
-    return {"questions": await list_suggestions(caller.library, document_id, tag)}
+    tags = checked_tags(tag) if tag else None
+    return {"questions": await list_suggestions(caller.library, document_id, tags)}
