@@ -32,6 +32,10 @@ _HEADS = frozenset({
 """The first parts of OpenAI's paths; `conversations` and `evals` are Helix's own."""
 _ROUTES = "chat/completions, responses, embeddings and models are"
 _ROUTER_SAYS = frozenset({HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase})
+_UNREADABLE = (
+    "the body is no JSON that can be read: it is not in UTF-8, nested too deep, or has a number of"
+    " too many digits"
+)
 _LONGEST_PATH = 200
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -92,7 +96,9 @@ def add_error_handlers(application: FastAPI) -> None:
         headers = dict(error.headers or {})
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = ", ".join(_methods(request))
-        if error.status_code in (404, 405) and is_openai_path(request.url.path):
+        if isinstance(error.__cause__, ValueError | RecursionError):  # of FastAPI's, reading a body
+            told = {"error": _UNREADABLE}
+        elif error.status_code in (404, 405) and is_openai_path(request.url.path):
             told = error_json(f"there is no such route here: {_ROUTES}", error.status_code)
         elif error.detail in _ROUTER_SAYS:
             told = {"error": _no_route(request, headers.get("Allow"))}
@@ -130,6 +136,8 @@ def _problem(first: dict[str, Any]) -> str:
         return f"the body is no JSON: {first['ctx']['error']}, at character {place[-1]}"
     if place == ["body"] and first["type"] != "missing":
         return "the body is no JSON object: send one, with Content-Type: application/json"
+    if first["type"] == "extra_forbidden":
+        return f'"{".".join(place[1:])}" is no key of this request'
     return f"{'.'.join(place)}: {first['msg']}"
 
 

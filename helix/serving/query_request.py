@@ -7,7 +7,7 @@ import re
 import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Self, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -81,7 +81,12 @@ _KINDS = {
 def _moment(text: object) -> datetime:
     if not isinstance(text, str) or not _TIME.fullmatch(text):
         raise ValueError("no time of RFC 3339")
-    return datetime.fromisoformat(text.upper())
+    moment = datetime.fromisoformat(text.upper())
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("before the year 1 or after 9999") from None
+    return moment
 
 
 def read_time(name: str, text: str) -> datetime:

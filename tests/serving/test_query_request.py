@@ -47,6 +47,7 @@ from helix.serving.query_request import query_request
         ('{"question":"a","filters":{"since":"2026-01-01T00:00:00"}}', "filters.since"),
         ('{"question":"a","filters":{"since":1767225600}}', "filters.since"),
         ('{"question":"a","filters":{"until":"2026-02-30T00:00:00Z"}}', "filters.until"),
+        ('{"question":"a","as_of":"0001-01-01T00:00:00+01:00"}', "as_of"),
     ],
 )  # fmt: skip
 def test_a_bad_request_is_one_line_that_names_the_key(body: str, named: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import httpx
@@ -151,6 +151,8 @@ def test_a_moment_that_is_not_kept_is_refused(database_url: str) -> None:
         assert client.get("/ask", params={"q": "x?", "as_of": "yesterday"}).status_code == 400
         latest = datetime.now(UTC).isoformat()
         assert client.get("/v1/search", params={"q": "crates", "as_of": latest}).json()["results"]
+        far = datetime.fromisoformat(latest).astimezone(timezone(timedelta(hours=23))).isoformat()
+        assert client.get("/v1/search", params={"q": "crates", "as_of": far}).json()["results"]
         empty = client.get("/v1/search", params={"q": "crates", "as_of": begun.isoformat()})
         assert empty.json()["results"] == [], "nothing was there yet"
         told = client.post("/v1/query", json={"question": "x?", "as_of": begun.isoformat()}).json()
