@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 import typer
 
@@ -77,20 +78,28 @@ def _print_missing_settings() -> None:
 
 def _stanza(kind: str, tenant: str, settings: Settings) -> str:
     """The text for a client's settings; a key is named by its variable, never printed."""
+    keyed = settings.auth != "off"  # a client that lacks the variable of a header does not start
+    if kind in ("claude", "http"):
+        url = _server_url(settings, None if keyed else tenant)
+        if kind == "claude":
+            header = ' --header "Authorization: Bearer $HELIX_API_KEY"' if keyed else ""
+            return f"claude mcp add --transport http helix '{url}'{header}"
+        headers = {"headers": {"Authorization": "Bearer ${HELIX_API_KEY}"}} if keyed else {}
+        return _json({"mcpServers": {"helix": {"type": "http", "url": url, **headers}}})
     command, *arguments = [*_this_helix(), "mcp"]
     if tenant != DEFAULT_TENANT:
         arguments += ["--tenant", tenant]
     local = {"command": command, "args": arguments}
-    url = f"{(settings.url or _LOCAL).rstrip('/')}/mcp"
-    if kind == "claude":
-        header = ' --header "Authorization: Bearer $HELIX_API_KEY"'
-        return f"claude mcp add --transport http helix {url}{header}"
     if kind == "vscode":
         return _json({"servers": {"helix": {"type": "stdio", **local}}})
-    if kind == "http":
-        headers = {"Authorization": "Bearer ${HELIX_API_KEY}"}
-        return _json({"mcpServers": {"helix": {"type": "http", "url": url, "headers": headers}}})
     return _json({"mcpServers": {"helix": local}})
+
+
+def _server_url(settings: Settings, tenant: str | None) -> str:
+    """The address of the protocol at this database's server, for the tenant where one is named."""
+    base = settings.url or recorded_address(settings.database_url) or _LOCAL
+    query = f"?{urlencode({'tenant_id': tenant})}" if tenant not in (None, DEFAULT_TENANT) else ""
+    return f"{base.rstrip('/')}/mcp{query}"
 
 
 def _this_helix() -> list[str]:

@@ -19,7 +19,15 @@ from mcp.server.mcpserver.exceptions import (
     ToolError,
     UnexpectedToolError,
 )
-from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Resource,
+    ToolAnnotations,
+)
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
@@ -94,6 +102,21 @@ class DocumentServer(MCPServer[Any]):
         except ToolError as error:
             raise ToolError(_line(error)) from None
 
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """Render the prompt as MCPServer does, which logs a wrong request as a fault of its own."""
+        known = {each.name: each.arguments or () for each in await self.list_prompts()}
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:80]}: {', '.join(known)} is")
+        given = arguments or {}
+        if missing := [one.name for one in known[name] if one.required and one.name not in given]:
+            raise MCPError(INVALID_PARAMS, f"{', '.join(missing)} is missing")
+        return await super().get_prompt(name, arguments, context)
+
     async def list_resources(self) -> list[Resource]:
         """The documents that were changed last."""
         caller = visitor.get()
@@ -146,7 +169,7 @@ def _checked(work: Callable[_P, Awaitable[_R]], scope: KeyScope) -> Callable[_P,
             async with paced():
                 return await work(*arguments, **keywords)
         except HelixError as error:
-            raise ToolError(str(error).replace(_LISTED_BY, "list_documents")) from error
+            raise ToolError(_told(error)) from error
         except HTTPException as error:  # no place, or a limit is reached
             raise ToolError(error.detail) from error
 
@@ -160,9 +183,13 @@ async def _document(document_id: str) -> str:
         async with paced():
             return (await mcp_tools.fetch(f"document:{document_id}")).text
     except NotFound as error:
-        raise ResourceNotFoundError(str(error)) from error
+        raise ResourceNotFoundError(_told(error)) from error
     except HelixError as error:
-        raise ResourceError(str(error)) from error
+        raise ResourceError(_told(error)) from error
+
+
+def _told(error: HelixError) -> str:
+    return str(error).replace(_LISTED_BY, "list_documents")
 
 
 async def _research(question: str) -> str:

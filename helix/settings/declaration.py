@@ -140,8 +140,7 @@ class Settings(ClientSettings, ModelFolder):
     mode: Annotated[Literal["answer", "agent", "write"], AnyCase] = Field(
         "answer", alias="HELIX_MODE"
     )
-    """The mode of a question that names none: one search, the agent's tools, or code and drafts.
-    and drafts."""
+    """The mode of a question that names none: one search, the agent's tools, or code and drafts."""
     agent_steps: int = Field(8, ge=1, le=50, alias="HELIX_AGENT_STEPS")
     """The most turns of the agent; then the answer is written from the sources found so far."""
     agent_seconds: float = Field(60.0, ge=1, le=600, alias="HELIX_AGENT_SECONDS")

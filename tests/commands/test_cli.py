@@ -14,6 +14,7 @@ import pytest
 
 from db.migrate import NEWEST_VERSION, migrate
 from db.url import open_database
+from helix.commands.server_record import announced
 from helix.domain.contract import REFUSAL
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
@@ -77,6 +78,20 @@ def test_the_settings_that_a_client_of_mcp_would_not_find_are_named(
     own.write_text(own.read_text() + "DATABASE_URL=embedded\n")
     whole = helix("mcp", "--print-config", "stdio")
     assert (http.stderr, whole.stderr) == ("", "")
+
+
+def test_the_address_of_a_server_for_a_client_of_mcp_is_that_of_its_own_database(
+    tmp_path: Path,
+) -> None:
+    database = f"embedded:{tmp_path}"
+    with announced(database, "http://127.0.0.1:18099"):
+        done = helix("mcp", "--print-config", "http", "--tenant", "a@b", **OFFLINE,
+                     DATABASE_URL=database)  # fmt: skip
+    told = {"type": "http", "url": "http://127.0.0.1:18099/mcp?tenant_id=a%40b"}
+    assert json.loads(done.stdout)["mcpServers"]["helix"] == told
+    done = helix("mcp", "--print-config", "claude", **OFFLINE, DATABASE_URL=database,
+                 HELIX_AUTH="keys", HELIX_URL="https://helix.example")  # fmt: skip
+    assert "'https://helix.example/mcp' --header" in done.stdout
 
 
 @pytest.mark.parametrize("question", ["", "  ", "x" * 5000])

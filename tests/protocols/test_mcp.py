@@ -135,7 +135,9 @@ def test_a_search_is_narrowed_by_the_filters_of_a_query(client: httpx.Client) ->
     asyncio.run(use())
 
 
-def test_documents_are_listed_read_and_handed_out_as_resources(client: httpx.Client) -> None:
+def test_documents_are_listed_read_and_handed_out_as_resources(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
     from mcp import MCPError
 
     async def use() -> None:
@@ -150,13 +152,17 @@ def test_documents_are_listed_read_and_handed_out_as_resources(client: httpx.Cli
             assert resources[f"helix://documents/{number}"] == "Refund Policy"
             (text,) = (await session.read_resource(f"helix://documents/{number}")).contents
             assert getattr(text, "text", None) == REFUNDS
-            with pytest.raises(MCPError):
+            with pytest.raises(MCPError, match="987654: list_documents lists them"):
                 await session.read_resource("helix://documents/987654")
             prompted = await session.get_prompt("research", {"question": "Why?"})
             content = prompted.messages[0].content
             assert content.type == "text" and "Question: Why?" in content.text
+            for name, told in (("research", "question is missing"), ("poem", "no prompt poem")):
+                with pytest.raises(MCPError, match=told):
+                    await session.get_prompt(name, {"topic": "a"})
 
     asyncio.run(use())
+    assert "prompts/get" not in caplog.text
 
 
 def test_what_fails_is_a_line_for_the_model(client: httpx.Client, wire: GeminiWire) -> None:
