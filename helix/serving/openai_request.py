@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from helix.answering.question import Mode
 from helix.domain.scope import Scope
@@ -207,10 +208,20 @@ class ResponsesRequest(AskingRequest):
         return [said.message() for said in self.input if said.type == "message"]
 
 
+def _no_tokens(given: Any) -> Any:
+    """``given``, unless it has tokens, which LangChain sends of itself."""
+    if isinstance(given, list) and any(isinstance(one, int | list) for one in given):
+        told = "texts are embedded, not tokens (LangChain: check_embedding_ctx_length=False)"
+        raise PydanticCustomError("tokens", told)
+    return given
+
+
 class EmbeddingsRequest(_Body):
     """The body of POST /v1/embeddings."""
 
-    input: Annotated[list[str], Field(min_length=1, max_length=_MOST_TEXTS), _OR_ONE]
+    input: Annotated[
+        list[str], Field(min_length=1, max_length=_MOST_TEXTS), BeforeValidator(_no_tokens), _OR_ONE
+    ]
     encoding_format: Literal["float", "base64"] | None = None
     dimensions: int | None = None
     input_type: Literal["document", "query"] = Field("document", description="Of Helix")
