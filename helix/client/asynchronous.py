@@ -91,8 +91,8 @@ class AsyncHelix:
             headers={"Authorization": f"Bearer {own}"} if (own := _checked_key(key or "")) else {},
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
         )
-        self._client = self._opened()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+        self._is_closed = False
 
     def ask(self, question: str, **options: Unpack[QuestionOptions]) -> PendingStream:
         """An answer as it streams: ``async with helix.ask(…) as stream``."""
@@ -204,8 +204,9 @@ class AsyncHelix:
         for attempt in itertools.count(1):
             outcome: Outcome
             try:
-                request = self._request(call.of(self._tenant))
-                outcome = await self._client.send(request, stream=True)
+                client = self._client()
+                request = _request(client, call.of(self._tenant))
+                outcome = await client.send(request, stream=True)
                 if outcome.is_success:
                     return outcome
                 async with aclosing(outcome):
@@ -215,38 +216,41 @@ class AsyncHelix:
             await asyncio.sleep(self._attempts.pause(call, outcome, attempt))
         raise AssertionError("unreachable")
 
-    def _request(self, call: Call) -> httpx.Request:
-        if self._client.is_closed:
+    def _client(self) -> httpx.AsyncClient:
+        """The connections of the running event loop: those of another are no use in it."""
+        if self._is_closed:
             raise BadRequest(CLOSED)
-        self._go_with_loop()
-        try:
-            return self._client.build_request(
-                call.method,
-                call.path,
-                params=dict(call.params),
-                json=call.json,
-                data=None if call.form is None else dict(call.form),
-                files=list(call.files) or None,
-                headers=dict(call.headers),
-            )
-        except (TypeError, ValueError) as error:
-            raise calls.unsendable(error) from None
+        running = asyncio.get_running_loop()
+        if (client := self._clients.get(running)) is None:
+            for ended in [loop for loop in tuple(self._clients) if loop.is_closed()]:
+                self._clients.pop(ended, None)  # another thread may have been faster
+            client = self._clients[running] = self._opened()
+        return client
 
     async def aclose(self) -> None:
-        """Close its connections."""
-        if not self._client.is_closed:
-            self._go_with_loop()
-            await self._client.aclose()
-
-    def _go_with_loop(self) -> None:
-        """Open connections anew in another event loop: those of one that ended are no use."""
-        running = asyncio.get_running_loop()
-        if self._loop not in (None, running):
-            self._client = self._opened()
-        self._loop = running
+        """Close its connections in the running event loop; no loop can use it from then on."""
+        self._is_closed = True
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _request(client: httpx.AsyncClient, call: Call) -> httpx.Request:
+    try:
+        return client.build_request(
+            call.method,
+            call.path,
+            params=dict(call.params),
+            json=call.json,
+            data=None if call.form is None else dict(call.form),
+            files=list(call.files) or None,
+            headers=dict(call.headers),
+        )
+    except (TypeError, ValueError) as error:
+        raise calls.unsendable(error) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from typing import Any, Self, TypeVar, Unpack
@@ -23,9 +24,13 @@ _END = object()
 
 class EventLoop:
     """Runs coroutines for callers that block. Its thread is a daemon: a program may exit without
-    closing it."""
+    closing it. A process that was forked has a loop of its own, begun with its first use."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="helix-client", daemon=True
@@ -46,6 +51,8 @@ class EventLoop:
         if self.is_closed:
             coroutine.close()
             raise BadRequest(CLOSED)
+        if self._process != os.getpid():  # threads do not come along
+            self._begin()
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()

@@ -93,7 +93,8 @@ class Call:
 
 def get(path: str, **params: Any) -> Call:
     """A GET request."""
-    return Call("GET", path, {key: it for key, it in params.items() if it}, repeatable=True)
+    given = {key: it for key, it in params.items() if it not in (None, "")}
+    return Call("GET", path, given, repeatable=True)
 
 
 def search(query: str, options: SearchOptions) -> Call:
@@ -141,6 +142,8 @@ def turn(
 def _body(question: str, options: QuestionOptions) -> dict[str, Any]:
     body = {"question": question, **_with_texts(options)}
     tags = body.pop("tags", None)
+    if body.get("filters"):
+        body["filters"] = _with_texts(body["filters"])
     if tags is not None:
         body["filters"] = {**(body.get("filters") or {}), "tags": list(tags)}
     for name in ("document_ids", "images"):

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -183,6 +184,37 @@ def test_event_loops_may_follow_each_other(database: str) -> None:
             asyncio.run(client.aclose())
         with pytest.raises(BadRequest, match="closed"):
             asyncio.run(client.query(QUESTION))
+
+
+def test_event_loops_may_run_beside_each_other(database: str) -> None:
+    with live(database) as server, ThreadPoolExecutor(4) as threads:
+        client = AsyncHelix(str(server.base_url))
+
+        async def asked() -> list[str]:
+            return [(await client.query(QUESTION)).answer for _ in range(5)]
+
+        told = list(threads.map(lambda _: asyncio.run(asked()), range(4)))
+        assert told == [told[0]] * 4
+
+
+FORKED = """
+import os, signal, sys
+from helix.client import Helix
+client = Helix(sys.argv[1])
+told = client.query(sys.argv[2])
+if os.fork() == 0:
+    signal.alarm(60)
+    os._exit(client.query(sys.argv[2]).answer != told.answer)
+_, status = os.wait()
+sys.exit(status or client.query(sys.argv[2]).answer != told.answer)
+"""
+
+
+def test_a_forked_process_asks_with_the_client_of_its_parent(database: str) -> None:
+    with live(database) as server:
+        command = [sys.executable, "-c", FORKED, str(server.base_url), QUESTION]
+        done = subprocess.run(command, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_it_loads_little() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
+import httpx
 import pytest
 
 from helix.client import (
@@ -131,7 +132,7 @@ def test_who_answers_is_no_helix() -> None:
         client.query("?")
     held = Reply(b"", held=True)
     with scripted(held) as server, Helix(server.url, timeout=60) as client:
-        client._helix._client.timeout = 0.001
+        client._helix._opened.keywords["timeout"] = httpx.Timeout(0.001, connect=60)
         with pytest.raises(ServerTimeout):
             client.query("?")
 
@@ -213,8 +214,13 @@ def test_a_change_of_a_run_that_is_none_ends_its_wait() -> None:
 
 
 def test_the_moment_of_a_question_is_sent_as_text() -> None:
-    sent = calls.query("?", {"as_of": datetime(2026, 1, 1, tzinfo=UTC)}).json
-    assert sent == {"question": "?", "as_of": "2026-01-01T00:00:00+00:00"}
+    moment, text = datetime(2026, 1, 1, tzinfo=UTC), "2026-01-01T00:00:00+00:00"
+    sent = calls.query("?", {"as_of": moment, "filters": {"since": moment, "kind": "a"}}).json
+    assert sent == {"question": "?", "as_of": text, "filters": {"since": text, "kind": "a"}}
+
+
+def test_what_is_left_out_of_an_address_is_nothing_but_what_was_not_given() -> None:
+    assert calls.search("?", {"top_k": 0, "company": ""}).params == {"q": "?", "top_k": 0}
 
 
 @pytest.mark.parametrize(
