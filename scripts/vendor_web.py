@@ -65,9 +65,6 @@ PACKAGES = (
         "@fontsource/source-serif-4", "5.3.1", "OFL-1.1",
         {"files/source-serif-4-latin-400-normal.woff2": "source-serif.woff2"},
     ),
-    Package(
-        "d3-hierarchy", "3.1.3", "ISC", {"dist/d3-hierarchy.min.mjs": "d3-hierarchy.mjs"},
-    ),
 )  # fmt: skip
 API_DOCS_PACKAGES = (
     Package(
