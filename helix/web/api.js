@@ -3,6 +3,7 @@
 //
 //   await call("GET /v1/documents/{document_id}", { path: { document_id: 7 }, query: { text: false } })
 //       -> the JSON; throws ApiError(status, message). Status 0: the server was not reached.
+//       `onSent` gets how much of a form is sent, 0 to 1
 //   for await (const { event, data, id } of stream("GET /v1/runs/{run_id}/events", { path, signal })) …
 //       -> typed server-sent events; it ends where the stream ends: whether that was the end
 //          that was announced is for the caller to know.
@@ -82,7 +83,7 @@ export async function* stream(endpoint, options = {}) {
 }
 
 export async function send(endpoint, options = {}, accept = "application/json") {
-  const { path, query, body, form, signal, keepalive } = options;
+  const { path, query, body, form, signal, keepalive, onSent } = options;
   check(endpoint, { query, body, form });
   const [method] = endpoint.split(" ");
   const { key } = session.get();
@@ -92,7 +93,7 @@ export async function send(endpoint, options = {}, accept = "application/json") 
   const address = addressOf(endpoint, { path, query });
   let response;
   try {
-    response = await fetch(address, {
+    response = onSent ? await posted(address, { headers, form, signal, onSent }) : await fetch(address, {
       method, headers, signal, keepalive, credentials: "same-origin",
       body: body !== undefined ? JSON.stringify(body) : form,
     });
@@ -105,6 +106,23 @@ export async function send(endpoint, options = {}, accept = "application/json") 
     return send(endpoint, options, accept);
   }
   throw await failure(response, key);
+}
+
+// As fetch, which does not tell how much was sent.
+function posted(address, { headers, form, signal, onSent }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", address);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => onSent(loaded / total);
+    request.onload = () => resolve(new Response(request.response, {
+      status: request.status, headers: [...request.getAllResponseHeaders().matchAll(/^(.+?): (.*?)\r?$/gm)].map(([, ...pair]) => pair),
+    }));
+    request.onerror = reject;
+    request.onabort = () => reject(signal.reason);
+    signal.addEventListener("abort", () => request.abort());
+    request.send(form);
+  });
 }
 
 // Whether there is a key that the request did not have: one that was entered while it was under way,

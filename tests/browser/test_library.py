@@ -152,6 +152,22 @@ def test_files_are_dropped_on_any_view_and_a_bad_one_keeps_no_other_out(
     assert serious(page) == []
 
 
+def test_files_on_their_way_show_how_far_they_are_and_can_be_stopped(page: Page, desk: str) -> None:
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200_000}
+    line.send("Network.emulateNetworkConditions", slow)
+    add(page, *(file(f"reef{n}.txt", b"The reef is far. " * 60_000) for n in range(8)))
+    card = page.locator(".run", has_text="Sending 8 files")
+    expect(card.get_by_role("progressbar", name="Sent")).to_have_attribute(
+        "value", re.compile(r"^0\.[0-9]*[1-9]")
+    )
+    card.get_by_role("button", name="Stop").click()
+    expect(page.locator(".run", has_text="Stopped")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    assert httpx.get(f"{desk}/v1/documents", params={"q": "reef"}).json()["total"] == 0
+
+
 def test_a_file_that_cannot_be_read_says_why_and_is_tried_again(page: Page) -> None:
     add(page, file("locked.pdf", pdf("Nobody reads this.", password="secret")))
     run = page.locator(".run")

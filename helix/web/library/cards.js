@@ -1,11 +1,11 @@
 // What is being brought in: a card for what was asked for at once, with its files by stage, what was
 // refused or failed with its reason. A card that ended well folds away by itself.
-import { Button, IconButton } from "../components.js";
+import { Button, IconButton, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { useStore } from "../store.js";
 import { readAgain } from "./again.js";
 import { ENDED, forgetRun, hasEnded, progressOf, runs } from "./follow.js";
-import { cards, count, putAway } from "./intake.js";
+import { cards, count, putAway, stopSending } from "./intake.js";
 import { library } from "./library-api.js";
 import { isWeb } from "../text.js";
 
@@ -58,7 +58,10 @@ function Card({ card, onFold }) {
     const timer = setInterval(() => element.current?.matches(":hover, :focus-within") || onFold(), FOLDS);
     return () => clearInterval(timer);
   }, [well, onFold === undefined]);
-  const stop = () => its.filter((run) => !ENDED.has(run.status)).forEach((run) => library.cancel(run.id).catch(() => {}));
+  const stop = () => {
+    stopSending(card.id);
+    its.filter((run) => !ENDED.has(run.status)).forEach((run) => library.cancel(run.id).catch((error) => toast(error.message)));
+  };
   const sorted = [...files].sort((a, b) => rank(a) - rank(b) || a.n - b.n);
   const url = its[0]?.url;
   const again = its.length === 1 && its[0].status === "failed" && !files.length && isWeb(url);
@@ -66,8 +69,9 @@ function Card({ card, onFold }) {
   return html`<article class="run" ref=${element} aria-busy=${!ended} aria-label=${summaryOf(card)}>
     <header><p role="status"><strong>${summaryOf(card)}</strong> <span class="hint">${stageOf(card)}</span></p>
       ${ended ? html`<${IconButton} icon="close" label="Dismiss" onClick=${() => putAwayCard(card)} />`
-        : its.length > 0 && html`<button type="button" class="text-button" onClick=${stop}><span>Stop</span></button>`}
+        : (its.length > 0 || card.sending > 0) && html`<button type="button" class="text-button" onClick=${stop}><span>Stop</span></button>`}
     </header>
+    <${Sent} card=${card} />
     ${url && (!files.length || its[0].kind === "crawl") && html`<p class="hint run-url">${url}</p>`}
     ${card.known > 0 && html`<p class="hint">${card.known === 1 ? "One file is" : `${card.known} files are`} in the library already.</p>`}
     ${errors.map((error) => html`<p class="reason" key=${error}>${error}${again && html` <${Again} card=${card} what=${{ source_uri: url }} />`}</p>`)}
@@ -79,6 +83,8 @@ function Card({ card, onFold }) {
     ${sorted.length > SHOWN && html`<p class="hint">and ${(sorted.length - SHOWN).toLocaleString("en")} more</p>`}
   </article>`;
 }
+
+export const Sent = ({ card: { sending, sent } }) => sending > 0 && html`<progress value=${sent} aria-label="Sent"></progress>`;
 
 function File({ card, file }) {
   const name = file.title || file.source_uri.split("/").filter(Boolean).at(-1) || file.source_uri;
@@ -107,12 +113,12 @@ function Again({ card, what }) {
 const rank = (file) => (file.status === "failed" ? 0 : hasEnded(file) ? 3 : file.status === "queued" ? 2 : 1);
 
 export function summaryOf(card) {
-  const { its, files, refused, failed, good } = card;
+  const { its, files, refused, failed, good, unsent } = card;
   const crawled = its.some((run) => run.kind === "crawl" || run.kind === "url");
   const some = (n) => count(n, crawled ? "page" : "file", crawled ? "pages" : "files");
   if (card.sending) return `Sending ${some(card.sending)}`;
-  const rest = [failed && `${failed} failed`, refused.length && `${refused.length} refused`].filter(Boolean);
-  if (!its.length) return rest.length ? some(refused.length) + " refused" : "Nothing new";
+  const rest = [failed && `${failed} failed`, refused.length && `${refused.length} refused`, unsent && `${unsent} not sent`].filter(Boolean);
+  if (!its.length) return unsent ? "Stopped" : rest.length ? some(refused.length) + " refused" : "Nothing new";
   if (card.ended) {
     if (its.every((run) => run.status === "cancelled")) return "Stopped";
     if (!files.length && card.bad) return "Failed";

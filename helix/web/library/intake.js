@@ -5,7 +5,9 @@
 //   await addText({ title, text, tags });        throws what the server says
 //   await addSamples();                          likewise
 //   await addWeb({ url, site: true, pages: 100, whole: false, files: false, tags });
-//   const { list } = useStore(cards);            newest first: [{ id, sending, known, refused, runs }]
+//   stopSending(id);                             what has not come is not sent
+//   const { list } = useStore(cards);            newest first: [{ id, sending, sent, unsent, known, refused, runs }]
+//       sending, unsent: how many files; sent: 0 to 1
 import { announce } from "../components.js";
 import { createStore, onOtherAsker, recall, remember } from "../store.js";
 import { follow, forgetRun } from "./follow.js";
@@ -15,13 +17,15 @@ import { changedHere } from "./live.js";
 const FILES = 100; // of one request, as the server has it
 const REQUEST_FILES = 4; // a request may be as large as so many files of the largest size
 const MEGABYTE = 2 ** 20;
-const NOTHING = { sending: 0, known: 0, refused: [], runs: [] };
+const NOTHING = { sending: 0, sent: 0, unsent: 0, known: 0, refused: [], runs: [] };
 
 const KEPT = "cards"; // of this tab: what was refused is told nowhere else
 
 export const cards = createStore({ list: kept() });
 let last = Math.max(0, ...cards.get().list.map(({ id }) => id));
 let limits = null; // of this server
+const stops = new Map(); // of cards whose files are being sent
+
 cards.subscribe(({ list }) => {
   const some = list.filter(({ refused }) => refused.length).map((card) => ({ ...card, sending: 0 }));
   remember(KEPT, some.length ? JSON.stringify(some) : "");
@@ -35,10 +39,9 @@ export async function addFiles(files, { tags = [] } = {}) {
   const fitting = files.filter((file) => !most || file.size <= most);
   refuse(card, files.filter((file) => !fitting.includes(file)).map(({ name }) => (
     { name, reason: `larger than ${most / MEGABYTE} MB, the limit of this server` })));
-  for (const some of requests(fitting, most)) await send(card, some, tags);
-  patch(card, { sending: 0 });
+  await sendAll(card, [...requests(fitting, most)], tags);
   const done = find(card);
-  const taken = files.length - done.refused.length;
+  const taken = files.length - done.refused.length - done.unsent;
   announce(`${count(taken, "file", "files")} accepted${done.refused.length ? `, ${done.refused.length} refused` : ""}.`);
   return done;
 }
@@ -91,14 +94,38 @@ function* requests(files, most) {
   if (some.length) yield some;
 }
 
-async function send(card, files, tags) {
+// A request after the other; `sent` is of the bytes of all.
+async function sendAll(card, all, tags) {
+  const controller = new AbortController();
+  stops.set(card, controller);
+  window.addEventListener("beforeunload", askFirst);
+  const sizes = all.map((files) => files.reduce((sum, { size }) => sum + size, 1));
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  let before = 0;
+  for (const [n, files] of all.entries()) {
+    const onSent = (share) => patch(card, { sent: (before + share * sizes[n]) / whole });
+    await send(card, files, tags, { signal: controller.signal, onSent });
+    before += sizes[n];
+  }
+  stops.delete(card);
+  if (!stops.size) window.removeEventListener("beforeunload", askFirst);
+  patch(card, { sending: 0 });
+}
+
+const askFirst = (event) => event.preventDefault(); // files that are being sent go with the page
+
+export const stopSending = (id) => stops.get(id)?.abort();
+
+async function send(card, files, tags, sending) {
+  if (sending.signal.aborted) return patch(card, { unsent: find(card).unsent + files.length });
   const form = new FormData();
   for (const file of files) form.append("file", file, file.name);
   for (const tag of tags) form.append("tags", tag);
   try {
-    took(card, await library.upload(form));
+    took(card, await library.upload(form, sending));
   } catch (error) {
-    refuse(card, files.map(({ name }) => ({ name, reason: error.message })));
+    if (sending.signal.aborted) await send(card, files, tags, sending);
+    else refuse(card, files.map(({ name }) => ({ name, reason: error.message })));
   }
 }
 

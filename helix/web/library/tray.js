@@ -6,7 +6,7 @@ import { Icon } from "../components.js";
 import { html, useEffect } from "../html.js";
 import { address } from "../router.js";
 import { createStore, useStore } from "../store.js";
-import { summaryOf, useCards } from "./cards.js";
+import { Sent, summaryOf, useCards } from "./cards.js";
 
 const TRAY = 6000; // ms that what ended well is still told
 const seen = createStore({ hidden: new Set() });
@@ -25,7 +25,7 @@ export function Tray() {
   if (!shown.length) return null;
   const [first] = shown;
   return html`<aside class="tray" aria-label="Imports"><p role="status"><strong>${summaryOf(first)}</strong>
-    ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}${first.refused.length > 2 && ` and ${first.refused.length - 2} more`}</p>
+    ${first.refused.slice(0, 2).map(({ name, reason }) => html`<span class="reason" key=${name}>${name}: ${reason}</span>`)}${first.refused.length > 2 && ` and ${first.refused.length - 2} more`}<${Sent} card=${first} /></p>
     <a href=${address("library")}>Open the library</a>
     <button type="button" class="icon-button" aria-label="Dismiss" onClick=${() => tell(shown.map(({ id }) => id))}><${Icon} name="close" /></button></aside>`;
 }
