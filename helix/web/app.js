@@ -121,5 +121,6 @@ function loadStyles(name) {
   });
 }
 
+import("./shell/scroll.js");
 import("./library/anywhere.js"); // what is dropped on any view
 render(html`<${App} />`, document.getElementById("app"));

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import ask, fits, screenshots, serious, watched
+from tests.browser.conftest import ask, fits, screenshots, serious, until, watched
 from tests.browser.library_page import SLOW, add, file, row
 from tests.support.live_server import make_ready
 from tests.support.service_process import eventually
@@ -48,6 +48,23 @@ def filled(desk: str, web: Website) -> Iterator[str]:
 @pytest.fixture
 def page(filled: str, shelf: Page) -> Page:
     return shelf
+
+
+def test_back_from_a_document_the_list_is_where_it_was_left(page: Page) -> None:
+    page.set_viewport_size({"width": 1000, "height": 400})
+    last = page.locator(".document").last.get_by_role("link").first
+    last.scroll_into_view_if_needed()
+    until(page, "scrollY > 300")
+    left = page.evaluate("scrollY")
+    last.click()
+    expect(page.locator(".document-text")).to_be_visible()
+    assert page.evaluate("scrollY") == 0
+    page.go_back()
+    until(page, f"Math.abs(scrollY - {left}) < 3")
+    page.get_by_role("link", name="Search", exact=True).click()
+    page.get_by_role("link", name="Library", exact=True).click()
+    expect(page.locator(".document")).to_have_count(7)
+    assert page.evaluate("scrollY") == 0  # a step of its own
 
 
 def test_a_collection_has_a_page_and_is_asked(page: Page, desk: str) -> None:
