@@ -245,6 +245,12 @@ def test_a_key_kept_on_the_device_stays_until_signed_out(
         (503, "the database does not answer", "The database does not answer. Try again in 7 sec"),
         (429, None, "Too many requests at once. Try again in 7 seconds."),
         (413, None, "This is larger than the server accepts. Send less at once"),
+        (404, "no run 7: GET /v1/runs lists them", "No run 7. It may have been deleted."),
+        (
+            403,
+            "this needs the role owner",
+            "This needs the role owner. Ask whoever gave you access.",
+        ),
         (500, "boom", "Boom. Try again; the server’s log says more."),
     ],
 )

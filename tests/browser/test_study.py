@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 import httpx
+import psycopg
 import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
@@ -133,6 +134,25 @@ def test_a_set_is_renamed_and_deleted_and_the_list_fits_a_phone_in_the_dark(stud
     study.get_by_role("button", name="Delete", exact=True).last.click()
     expect(study.get_by_role("heading", name="Study", level=1)).to_be_visible()
     expect(study.get_by_role("link", name="Of the river")).to_have_count(0)
+
+
+def test_a_set_that_failed_is_not_offered_as_a_file(study: Page, module_database_url: str) -> None:
+    made(study, "Cards", 2)
+    expect(study.get_by_role("button", name="CSV")).to_be_visible()
+    with psycopg.connect(module_database_url) as connection:
+        one = "(SELECT max(id) FROM study_sets)"
+        connection.execute(f"DELETE FROM study_items WHERE set_id = {one}")
+        connection.execute(
+            "UPDATE runs SET status = 'failed', error = 'no worker'"
+            f" WHERE id = (SELECT run_id FROM study_sets WHERE id = {one})"
+        )
+    study.reload()
+    expect(study.get_by_role("alert")).to_contain_text("The set could not be created")
+    for name in ("CSV", "Anki"):
+        expect(study.get_by_role("button", name=name)).to_have_count(0)
+    study.get_by_role("button", name="Delete").click()
+    study.get_by_role("button", name="Delete", exact=True).last.click()
+    expect(study.get_by_role("heading", name="Study", level=1)).to_be_visible()
 
 
 def test_a_workshop_is_written_as_it_is_opened_and_its_lessons_are_ticked(study: Page) -> None:

@@ -2,7 +2,7 @@
 // #/source/{document_id}?start=&end= (offsets in code points, as the server has them).
 //
 //   <${SourceReader} documentId=${7} start=${0} end=${48} chunkId=${42} quote=${null} onClose=${f}
-//      among=${[…]} at=${0} onSource=${(n) => …} alone=${false} />
+//      among=${[…]} at=${0} onSource=${(n) => …} alone=${false}>what is below a document</>
 //
 // `among` are the sources that this one is one of, `at` its place among them.
 import { Button, IconButton, Notice, Spinner } from "../components.js";
@@ -15,7 +15,7 @@ import { forget, load } from "./documents.js";
 import { Heading } from "./heading.js";
 import { Reader } from "./reader.js";
 
-export function SourceReader({ documentId, onClose, alone, ...place }) {
+export function SourceReader({ documentId, onClose, alone, children, ...place }) {
   const section = useRef(null);
   const [state, setState] = useState({ document: null, error: null });
   const reload = () => {
@@ -44,7 +44,7 @@ export function SourceReader({ documentId, onClose, alone, ...place }) {
     ${!ready && !error && html`<div class="source-body"><${Spinner} label="Opening the document" /></div>`}
     ${ready && alone && html`<${Titled} text=${document.title} />`}
     ${ready && html`<${Reader} key=${document.id} document=${document} place=${place} alone=${alone} />`}
-  </section>`;
+  </section>${ready && children}`;
 }
 
 // A document that was deleted, or may not be read any more, goes from the screen too.

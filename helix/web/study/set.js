@@ -40,7 +40,7 @@ function Head({ set, onChange }) {
   return html`<header class="set-head"><p class="eyebrow"><a href=${address("study")}>Study</a></p>
     <h1>${set.title}</h1><p class="hint">${saidOf(set)}</p>
     <div class="set-tools"><${IconButton} icon="edit" label="Rename" onClick=${() => setDoing("rename")} />
-      ${KINDS[set.kind].formats.map((format) => html`<${Button} key=${format} icon="down-file" onClick=${() => act(save(set, format))}>${format === "csv" ? "CSV" : format[0].toUpperCase() + format.slice(1)}</>`)}
+      ${set.items.length > 0 && KINDS[set.kind].formats.map((format) => html`<${Button} key=${format} icon="down-file" onClick=${() => act(save(set, format))}>${format === "csv" ? "CSV" : format[0].toUpperCase() + format.slice(1)}</>`)}
       <${IconButton} icon="bin" label="Delete" onClick=${() => setDoing("delete")} /></div>
     <${Dialog} title="Rename" open=${doing === "rename"} onClose=${close}><form class="form" onSubmit=${rename}>
       <label class="field">Name<input name="title" defaultValue=${set.title} maxlength="200" required /></label>

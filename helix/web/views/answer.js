@@ -41,7 +41,7 @@ export default function Answer({ route }) {
     <h1 class="unseen">Saved answer</h1>
     ${!turn && !error && html`<${Spinner} label="Loading the receipt" />`}
     ${error && html`<${Notice} kind="error" title="Answer not found.">
-      <p>${error.status === 404 ? "Receipts are kept for a limited time, and only the tenant that asked can read them." : error.message}</p></>`}
+      <p>${[400, 404].includes(error.status) ? "Receipts are kept for a limited time, and only the tenant that asked can read them." : error.message}</p></>`}
     ${turn && html`<p class="hint">Answered ${momentOf(turn.asked)}</p>`}
     ${turn && state.status && state.status !== "holds" && html`<${Notice} kind="warn" title="A source of this answer has changed since."><p>${state.status === "source deleted" ? removedOn(turn.removedAt) : "The quotes may no longer match it."}</p></>`}
     ${turn && html`<${Turn} turn=${turn} onOpen=${openPanel} onAsk=${askElsewhere} onRetry=${() => {}}

@@ -10,8 +10,8 @@ export default function Source({ route }) {
     return html`<div class="page"><${Notice} kind="error" title="This link names no document."><a href=${address("ask")}>Ask a question</a></></div>`;
   }
   return html`<div class="page reading"><h1 class="unseen">Source</h1>
-    <${SourceReader} documentId=${id} start=${whole(route.query.start)} end=${whole(route.query.end)} alone />
-    <p class="page-end"><a href=${address("ask", [], { docs: id })}>Ask this document</a></p></div>`;
+    <${SourceReader} documentId=${id} start=${whole(route.query.start)} end=${whole(route.query.end)} alone>
+      <p class="page-end"><a href=${address("ask", [], { docs: id })}>Ask this document</a></p></></div>`;
 }
 
 function whole(text) {
