@@ -120,18 +120,25 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         sign_in(page, "bob")
         expect(page.get_by_text("Bob, editor of acme")).to_be_visible()
         expect(page.get_by_text("This browser")).to_be_visible()
-        page.get_by_label("Name of a new token").fill("laptop")
+        page.get_by_label("Token name").fill("laptop")
         page.get_by_label("read documents").check()
         expect(page.get_by_label("look at the server")).to_have_count(0)
-        page.get_by_role("button", name="Make a token").click()
+        page.get_by_role("button", name="Create token").click()
         expect(page.get_by_role("status").filter(has_text="hx_")).to_be_visible()
         assert serious(page) == []
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size({"width": 360, "height": 740})
         assert serious(page) == []
+        page.get_by_label("Current password").fill("not the password")
+        page.get_by_label("New password").fill("another long one")
+        page.get_by_role("button", name="Change password").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="hx_")).to_be_visible()  # told but once
         page.get_by_role("button", name="Revoke laptop").click()
         expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(0)
-        expect(page.get_by_text("Shown this once")).to_be_hidden()  # it opens nothing any more
+        expect(
+            page.get_by_text("it is shown only once")
+        ).to_be_hidden()  # it opens nothing any more
         page.get_by_role("banner").get_by_role("link", name="Library").click()
         expect(page).to_have_title("Library · Helix")
         choose(page, "Settings")
@@ -180,7 +187,7 @@ def test_the_list_of_people_leaves_the_conversations_as_they_are(
         ask(page, "When is the harbour dredged?")
         expect(page.locator(".row")).to_have_count(1)
         choose(page, "People")
-        taken = page.get_by_role("button", name="Take back the invitation by a link")
+        taken = page.get_by_role("button", name="Revoke the invitation by a link")
         expect(taken.first).to_be_visible()
         page.get_by_role("link", name="Ask", exact=True).click()
         page.locator("#question").hover()

@@ -176,7 +176,7 @@ def test_a_public_link_shows_the_answer_to_anybody_until_it_is_taken_back(
             assert serious(stranger) == []
             stranger.emulate_media(color_scheme="dark")
             assert serious(stranger) == [] and fits(stranger)
-            dialog.get_by_role("button", name="Take back").click()
+            dialog.get_by_role("button", name="Revoke").click()
             expect(dialog.get_by_role("listitem")).to_have_count(0)
             stranger.reload()
             expect(stranger.get_by_text("This link has ended")).to_be_visible()

@@ -26,11 +26,13 @@ part("tenant").addEventListener("change", ({ target }) => attempt(async () => {
   await load();
 }));
 
+let shownToken; // until it is revoked
+
 onSubmit("make", async (form) => {
   const scopes = [...form.querySelectorAll(":checked")].map(({ value }) => value);
-  const { token } = await request("POST", "/v1/account/tokens", { name: form.elements.name.value, scopes });
-  part("made").textContent = `Shown this once: ${token}`;
-  part("made").hidden = false;
+  const { id, token } = await request("POST", "/v1/account/tokens", { name: form.elements.name.value, scopes });
+  part("made").textContent = `Copy it now, it is shown only once: ${token}`;
+  shownToken = id;
   form.reset();
   await listTokens();
 });
@@ -110,6 +112,7 @@ function nameOf({ name }, place) {
 
 async function listTokens() {
   const { tokens } = await request("GET", "/v1/account/tokens");
+  part("made").hidden = !tokens.some(({ id }) => id === shownToken);
   part("tokens").replaceChildren(...tokens.map((one) => row(
     `${one.name} · ${one.hint}… · ${one.scopes.join(", ")}`, `Revoke ${one.name}`, () => `/v1/account/tokens/${one.id}`, listTokens,
   )));
@@ -139,7 +142,7 @@ function onSubmit(id, work) {
 }
 
 async function attempt(work) {
-  part("problem").hidden = part("made").hidden = true;
+  part("problem").hidden = true;
   try {
     await work();
   } catch (error) {

@@ -21,8 +21,8 @@ export function Groups({ people, owner }) {
   if (!data || (!owner && !data.groups.length)) return null;
   return html`<section aria-labelledby="groups"><h2 id="groups">Groups</h2><p class="hint">A space can be given to a group at once.</p>
     ${data.groups.map((one) => html`<${Group} key=${one.id} one=${one} people=${people} owner=${owner && one.source === "local"} onChange=${reload} />`)}
-    ${owner && html`<form class="people-form" onSubmit=${make}><label class="field">Name of a new group<input name="name" required maxlength="100" autocomplete="off" /></label>
-      <button class="button" disabled=${work.busy}><span>Make a group</span></button></form>`}
+    ${owner && html`<form class="people-form" onSubmit=${make}><label class="field">Group name<input name="name" required maxlength="100" autocomplete="off" /></label>
+      <button class="button" disabled=${work.busy}><span>Create group</span></button></form>`}
     ${work.error && html`<${Notice} kind="error">${work.error}</>`}</section>`;
 }
 
@@ -49,9 +49,9 @@ function Inside({ one, people, owner, onChange }) {
   const inside = data?.members ?? [];
   const others = people.filter(({ id }) => !inside.some((each) => each.id === id));
   return html`<ul class="account-list">${inside.map((each) => html`<li class="account-row" key=${each.id}><span>${nameOf(each)} ${each.name && html`<span class="hint">${each.email}</span>`}</span>
-      ${owner && html`<${Button} onClick=${() => run(() => change("DELETE", each.id))} aria-label=${`Take ${nameOf(each)} out of ${one.name}`}>Take out</>`}</li>`)}</ul>
+      ${owner && html`<${Button} onClick=${() => run(() => change("DELETE", each.id))} aria-label=${`Remove ${nameOf(each)} from ${one.name}`}>Remove</>`}</li>`)}</ul>
     ${owner && others.length > 0 && html`<form class="people-form" onSubmit=${on((form) => change("PUT", form.get("who")))}>
-      <label class="field">Put into it<select name="who">${others.map((each) => html`<option key=${each.id} value=${each.id}>${nameOf(each)}</option>`)}</select></label><button class="button"><span>Put in</span></button></form>`}
-    ${owner && html`<p><${Button} kind="danger" icon="bin" onClick=${remove}>Delete the group</></p>`}
+      <label class="field">Person<select name="who">${others.map((each) => html`<option key=${each.id} value=${each.id}>${nameOf(each)}</option>`)}</select></label><button class="button"><span>Add</span></button></form>`}
+    ${owner && html`<p><${Button} kind="danger" icon="bin" onClick=${remove}>Delete group</></p>`}
     ${error && html`<${Notice} kind="error">${error}</>`}`;
 }

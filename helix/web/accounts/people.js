@@ -8,7 +8,6 @@ import { Groups } from "./groups.js";
 import { request } from "./requests.js";
 
 const ROLES = ["reader", "editor", "owner"];
-const MEANING = "A reader reads and asks. An editor adds, changes and removes documents too. An owner may do everything, and sees every space.";
 const nameOf = ({ name, email }) => name || email;
 
 export default function People() {
@@ -38,7 +37,7 @@ function Members({ list, me, owner, onChange }) {
     toast("Removed");
   });
   const reset = (one) => run(async () => setLink({ ...(await request("POST", `/v1/members/${one.id}/link`)), to: nameOf(one) }));
-  return html`<section aria-labelledby="members"><h2 id="members">Members</h2><p class="hint">${MEANING}</p>
+  return html`<section aria-labelledby="members"><h2 id="members">Members</h2><p class="hint">A reader reads and asks. An editor adds, changes and removes documents too. An owner may do everything, and sees every space.</p>
     <ul class="account-list">${list.map((one) => html`<li class="account-row" key=${one.id}>
       <span>${nameOf(one)}${one.id === me ? " (you)" : ""} ${one.name && html`<span class="hint">${one.email}</span>`}${one.disabled && html` <span class="hint">disabled</span>`}</span>
       ${owner ? html`<span class="row-tools"><${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => change(one, role)} />
@@ -67,13 +66,13 @@ function Invitations() {
     reload();
   });
   if (failed) return html`<${Failure} error=${failed} />`;
-  return html`<section aria-labelledby="invite"><h2 id="invite">Invite somebody</h2>
+  return html`<section aria-labelledby="invite"><h2 id="invite">Invite people</h2>
     <form class="people-form" onSubmit=${invite}><label class="field">E-mail address<input name="email" type="email" required autocomplete="off" /></label>
-      <label class="field">As<select name="role">${ROLES.map((role) => html`<option key=${role}>${role}</option>`)}</select></label>
-      <button class="button main" disabled=${busy}><span>Make a link</span></button></form>
+      <label class="field">Role<select name="role">${ROLES.map((role) => html`<option key=${role}>${role}</option>`)}</select></label>
+      <button class="button main" disabled=${busy}><span>Create link</span></button></form>
     ${link && html`<${Secret} link=${link.link} about=${`For ${link.to}: send it as you like, Helix sends no mail. Good once, for a week. It is shown this once.`} />`}
     ${error && html`<${Notice} kind="error">${error}</>`}
-    ${data?.invitations.length > 0 && html`<h3>Waiting</h3><ul class="account-list">${data.invitations.map(({ id, email, role, expires_at: end }) => html`<li class="account-row" key=${id}>
+    ${data?.invitations.length > 0 && html`<h3>Pending</h3><ul class="account-list">${data.invitations.map(({ id, email, role, expires_at: end }) => html`<li class="account-row" key=${id}>
       <span>${email || "By a link"} <span class="hint">${role}, until ${dateOf(end)}</span></span>
-      <${Button} onClick=${() => withdraw(id)} aria-label=${`Take back the invitation ${email ? `of ${email}` : "by a link"}`}>Take back</></li>`)}</ul>`}</section>`;
+      <${Button} onClick=${() => withdraw(id)} aria-label=${`Revoke the invitation ${email ? `of ${email}` : "by a link"}`}>Revoke</></li>`)}</ul>`}</section>`;
 }

@@ -2,6 +2,8 @@
 //
 //   await request("POST", "/v1/session", { email, password })   the JSON; throws Error(message)
 //   nextOf(location)              where to go after signing in: a path of this server, or its page
+import { UNREACHED, sentence } from "../shell/failures.js";
+
 export async function request(method, path, body) {
   let response;
   try {
@@ -11,7 +13,7 @@ export async function request(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new Error("The server cannot be reached.");
+    throw new Error(UNREACHED);
   }
   const told = await response.json().catch(() => ({}));
   if (response.ok) return told;
@@ -19,8 +21,6 @@ export async function request(method, path, body) {
   error.status = response.status;
   throw error;
 }
-
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 // Another site's address, "//host" and "/\host" among them, is none of ours.
 export function nextOf({ origin, search }) {

@@ -24,14 +24,14 @@ export function Members({ space, owner }) {
   if (error) return html`<${Failure} error=${error} />`;
   if (!data) return null;
   const mayChange = (one) => data.manages && (owner || one.role === "reader");
-  return html`<section aria-labelledby="space-members"><h2 id="space-members">Given to</h2>
+  return html`<section aria-labelledby="space-members"><h2 id="space-members">Members</h2>
     <p class="hint">${space.everyone ? "Everybody reads this space; what is given here is more than reading, or holds once not everybody does." : "Owners of the tenant read every space."} A reader reads; an editor adds, changes and removes its documents.</p>
-    ${data.members.length === 0 && html`<p>Nobody yet.</p>`}
+    ${data.members.length === 0 && html`<p>No members yet.</p>`}
     <ul class="account-list">${data.members.map((one) => html`<li class="account-row" key=${`${one.kind} ${one.id}`}>
       <span>${nameOf(one)} ${one.name && one.email && html`<span class="hint">${one.email}</span>`}</span>
       ${mayChange(one) ? html`<span class="row-tools">${owner ? html`<${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => change("PUT", one, { role }, "Saved")} />` : html`<span>${one.role}</span>`}
-        <${Button} onClick=${() => change("DELETE", one, undefined, "Taken away")} aria-label=${`Take the space from ${nameOf(one)}`}>Take away</></span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
-    ${data.manages && html`<${Give} members=${data.members} owner=${owner} onGive=${(who, role) => change("PUT", who, { role }, "Given")} />`}
+        <${Button} onClick=${() => change("DELETE", one, undefined, "Removed")} aria-label=${`Remove ${nameOf(one)}`}>Remove</></span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
+    ${data.manages && html`<${Give} members=${data.members} owner=${owner} onGive=${(who, role) => change("PUT", who, { role }, "Added")} />`}
     ${work.error && html`<${Notice} kind="error">${work.error}</>`}</section>`;
 }
 
@@ -50,9 +50,9 @@ function Give({ members, owner, onGive }) {
     onGive({ kind, id }, form.get("role") ?? "reader");
   };
   if (!people.data || !groups.data) return null;
-  if (!all.length) return html`<p class="hint">There is nobody else to give it to. ${owner ? "Invite people under People." : ""}</p>`;
+  if (!all.length) return html`<p class="hint">Everybody is a member already. ${owner ? "Invite people under People." : ""}</p>`;
   return html`<form class="people-form" onSubmit=${give}>
-    <label class="field">Give it to<select name="who">${all.map((one) => html`<option key=${`${one.kind} ${one.id}`} value=${`${one.kind} ${one.id}`}>${nameOf(one)}</option>`)}</select></label>
-    ${owner && html`<label class="field">As<select name="role">${ROLES.map((role) => html`<option key=${role}>${role}</option>`)}</select></label>`}
-    <button class="button main"><span>Give</span></button></form>`;
+    <label class="field">Add<select name="who">${all.map((one) => html`<option key=${`${one.kind} ${one.id}`} value=${`${one.kind} ${one.id}`}>${nameOf(one)}</option>`)}</select></label>
+    ${owner && html`<label class="field">Role<select name="role">${ROLES.map((role) => html`<option key=${role}>${role}</option>`)}</select></label>`}
+    <button class="button main"><span>Add</span></button></form>`;
 }

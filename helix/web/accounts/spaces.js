@@ -47,9 +47,9 @@ function Home({ list, manages }) {
     <p class="lead">A space is a set of documents that some may read: a project, a team, a notebook. A question asked in it is asked of them alone.</p>
     <ul class="account-list">${list.map((one) => html`<li class="account-row" key=${one.id}>
       <span><a href=${address("spaces", [one.id])}><strong>${one.name}</strong></a> <span class="hint">${documents(one.documents)}, ${readBy(one)}${one.edits ? "" : "; you read it"}</span></span>
-      ${list.length > 1 && html`<${Button} icon="ask" onClick=${() => ask(one.id)}>Ask in it</>`}</li>`)}</ul>
-    ${manages && html`<form class="people-form" onSubmit=${make}><label class="field">Name of a new space<input name="name" required maxlength="100" autocomplete="off" placeholder="Board" /></label>
-      <button class="button main" disabled=${busy}><span>Make a space</span></button></form>`}
+      ${list.length > 1 && html`<${Button} icon="ask" onClick=${() => ask(one.id)}>Ask</>`}</li>`)}</ul>
+    ${manages && html`<form class="people-form" onSubmit=${make}><label class="field">Name<input name="name" required maxlength="100" autocomplete="off" placeholder="Board" /></label>
+      <button class="button main" disabled=${busy}><span>Create space</span></button></form>`}
     ${error && html`<${Notice} kind="error">${error}</>`}</div>`;
 }
 
@@ -62,7 +62,7 @@ function Space({ one, manages }) {
   return html`<div class="page people"><p><a href=${address("spaces")}>All spaces</a></p><h1>${one.name}</h1>
     <section aria-labelledby="space-documents"><h2 id="space-documents">Documents</h2>
       <p>${documents(one.documents)}. ${one.edits ? "What is added while you are in this space stands in it. To put others here, select them in the library and choose Space." : "You read them; editors of the space change them."}</p>
-      <${Button} icon="document" onClick=${toLibrary}>Open its library</></section>
+      <${Button} icon="document" onClick=${toLibrary}>Open library</></section>
     ${auth === "accounts" && html`<${Members} space=${one} owner=${manages} />`}
     ${manages ? html`<${About} key=${JSON.stringify(one)} one=${one} />` : html`<${Told} one=${one} />`}
     ${manages && one.id !== 0 && html`<${Deletion} one=${one} />`}</div>`;
@@ -106,7 +106,7 @@ function Deletion({ one }) {
     toast("Deleted");
     go(address("spaces"), true);
   });
-  return html`<p><${Button} kind="danger" icon="bin" onClick=${() => setOpen(true)}>Delete the space</></p>
+  return html`<p><${Button} kind="danger" icon="bin" onClick=${() => setOpen(true)}>Delete space</></p>
     <${Dialog} title=${`Delete ${one.name}?`} open=${open} onClose=${() => setOpen(false)}>
       <p>No document is deleted: each stays in its other spaces. One that stands in no other keeps the space from being deleted.</p>
       ${error && html`<${Notice} kind="error">${error}</>`}

@@ -142,7 +142,7 @@ function PublicLinks({ share, days, conversation, message, onDone }) {
   return html`<section class="form" aria-labelledby="public-links"><h3 id="public-links">Public link</h3>
     <p class="hint">Whoever has it reads the question and the answer’s text, without an account and without any source.</p>
     <ul class="ways-out">${(share?.links ?? []).map(({ id, expires_at: ends }) => html`<li key=${id}>Good until ${dateOf(ends)}
-      ${" "}<button type="button" class="text-button" onClick=${() => takeBack(id)}>Take back<span class="unseen"> the link that is good until ${momentOf(ends)}</span></button></li>`)}</ul>
+      ${" "}<button type="button" class="text-button" onClick=${() => takeBack(id)}>Revoke<span class="unseen"> the link that is good until ${momentOf(ends)}</span></button></li>`)}</ul>
     ${made && html`<label class="field">The link, shown this once<input readonly value=${made} onFocus=${(event) => event.target.select()} /></label>
       <p class="form-end"><${Button} icon="copy" onClick=${async () => toast((await copyText(made)) ? "Link copied" : "It could not be copied")}>Copy the public link</></p>`}
     ${error && html`<p class="notice error" role="alert">${error}</p>`}
