@@ -7,14 +7,14 @@ from the paragraphs above it and from the definition of its list (ISO/IEC 29500-
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from docx.oxml import parse_xml
 
 from pipelines.readers.docx_text import attribute, child, value_of, within
-from pipelines.readers.numerals import numeral
+from pipelines.readers.list_numbers import ListLevel, NumberedList, Numbering
 
 _BODY_TEXT = 9  # the outline level that is none
 _DEEPEST_LIST = 8
@@ -22,7 +22,6 @@ _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 _LIST = re.compile(r"list (?:bullet|number)(?: [2-5])?", re.IGNORECASE)
 _LONGEST = 80  # characters of a level's text, which stands in front of every paragraph
 _MOST_LEVELS = 9  # Word's own limit
-_PLACE = re.compile(r"%([1-9])")
 
 
 @dataclass(frozen=True)
@@ -101,65 +100,18 @@ def _changed(style: Style, properties: Any) -> Style:
     )
 
 
-@dataclass(frozen=True)
-class _Level:
-    """``restarts``: the number of levels above which begin this one anew."""
-
-    start: int
-    form: str
-    text: str
-    restarts: int
-    decimal: bool
+def numbering_of(part: Any) -> Numbering:
+    """The lists of a document."""
+    lists: dict[str, NumberedList] = {}
+    for relation in part.rels.values():
+        if relation.reltype.endswith("/numbering") and not relation.is_external:
+            lists |= _lists(parse_xml(relation.target_part.blob))
+    return Numbering(lists)
 
 
-@dataclass
-class _List:
-    """``counts`` are shared by lists of one definition; ``anew``: levels begun at its first use."""
-
-    levels: dict[int, _Level]
-    counts: dict[int, int] = field(default_factory=dict)
-    anew: set[int] = field(default_factory=set)
-
-
-class Numbering:
-    """The lists of a document, each counting on as its paragraphs come."""
-
-    def __init__(self, part: Any) -> None:
-        self._lists: dict[str, _List] = {}
-        for relation in part.rels.values():
-            if relation.reltype.endswith("/numbering") and not relation.is_external:
-                self._lists |= _lists(parse_xml(relation.target_part.blob))
-
-    def next(self, listed: str, depth: int) -> str:
-        """The number in front of the next paragraph of a list; '' for a bullet."""
-        found = self._lists.get(listed, _List({}))
-        level, counts = found.levels.get(depth), found.counts
-        if level is None:
-            return ""
-        if depth in found.anew:
-            found.anew.remove(depth)
-            counts.pop(depth, None)
-        for deeper in [one for one in counts if one > depth]:
-            if deeper not in found.levels or depth < found.levels[deeper].restarts:
-                del counts[deeper]
-        for above in range(depth):
-            counts.setdefault(above, found.levels[above].start if above in found.levels else 1)
-        counts[depth] = counts[depth] + 1 if depth in counts else level.start
-        return "" if level.form == "bullet" else _PLACE.sub(_shown(found, level), level.text)
-
-
-def _shown(found: _List, level: _Level) -> Any:
-    def number(place: re.Match[str]) -> str:
-        depth = int(place[1]) - 1
-        form = found.levels[depth].form if depth in found.levels else ""
-        return numeral(found.counts.get(depth, 1), "decimal" if level.decimal else form)
-
-    return number
-
-
-def _lists(numbering: Any) -> dict[str, _List]:
+def _lists(numbering: Any) -> dict[str, NumberedList]:
     elements = {attribute(one, "abstractNumId"): one for one in within(numbering, "abstractNum")}
-    own = {key: _List(_levels(element)) for key, element in elements.items()}
+    own = {key: NumberedList(_levels(element)) for key, element in elements.items()}
     styled = {
         link: own[key] for key, one in elements.items() if (link := value_of(one, "styleLink"))
     }
@@ -174,7 +126,7 @@ def _lists(numbering: Any) -> dict[str, _List]:
     }
 
 
-def _instance(element: Any, definition: _List) -> _List:
+def _instance(element: Any, definition: NumberedList) -> NumberedList:
     """A list of a definition, with what it has otherwise."""
     levels, anew = dict(definition.levels), set[int]()
     for override in within(element, "lvlOverride"):
@@ -182,19 +134,19 @@ def _instance(element: Any, definition: _List) -> _List:
         levels |= _levels(override)
         if depth in levels and child(override, "startOverride") is not None:
             start = _number(value_of(override, "startOverride"))
-            levels[depth] = _Level(**{**vars(levels[depth]), "start": start})
+            levels[depth] = ListLevel(**{**vars(levels[depth]), "start": start})
             anew.add(depth)
-    return _List(levels, definition.counts, anew)
+    return NumberedList(levels, definition.counts, anew)
 
 
-def _levels(element: Any) -> dict[int, _Level]:
+def _levels(element: Any) -> dict[int, ListLevel]:
     found = {}
     for level in islice(within(element, "lvl"), _MOST_LEVELS):
         depth = _number(attribute(level, "ilvl"))
         restarts = child(level, "lvlRestart")
         apart = "" if value_of(level, "suff") == "nothing" else " "
         text = value_of(level, "lvlText")[:_LONGEST].strip()
-        found[depth] = _Level(
+        found[depth] = ListLevel(
             _number(value_of(level, "start")),
             value_of(level, "numFmt") or "decimal",
             text and text + apart,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pptx.opc.package import PartFactory
 from pptx.oxml import parse_xml
@@ -14,18 +14,17 @@ from pptx.parts.presentation import PresentationPart
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
-from helix.domain.tables import Table
-from helix.language.sentences import Span
 from helix.language.words import words
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.charts import plots, title_of
 from pipelines.readers.draft import Draft
-from pipelines.readers.grids import moved
 from pipelines.readers.numerals import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
+from pipelines.readers.pptx_bullets import paragraphs
+from pipelines.readers.slides import Piece, add_slide
 from pipelines.readers.table_heads import Row
-from pipelines.readers.tables import one_line, small_tables, uncut
+from pipelines.readers.tables import one_line, small_tables
 
 _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
@@ -47,13 +46,6 @@ _START = re.compile(r"[0-9]{1,9}")
 PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, PresentationPart)
 
 
-class Piece(NamedTuple):
-    """A paragraph of a slide, or lines with the tables in them; spans count from its start."""
-
-    text: str
-    tables: Sequence[Table] = ()
-
-
 def read(data: bytes, progress: Progress) -> ReadText:
     """Sections labelled "slide 3" with the slide's number as page, hidden slides included.
 
@@ -70,30 +62,11 @@ def read(data: bytes, progress: Progress) -> ReadText:
         titles: list[str] = []
         for number, slide in enumerate(slides, 1):
             titles.append(title := _title(slide))
-            _add_slide(draft, number, title, list(_pieces(slide, draft, number)))
+            add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
         first, told = "".join(titles[:1]), core_title(data)
         named = [told, first] if {*words(first)} <= {*words(told or "")} else [first]
         return draft.finish(next(filter(None, (*named, *titles)), None))
-
-
-def _add_slide(draft: Draft, number: int, title: str, pieces: list[Piece]) -> None:
-    blocks: list[Span] = []
-    tables: list[Table] = []
-    length = 0
-    for text, within in pieces:
-        if within:
-            blocks += uncut(text, length)
-            tables += [moved(table, length) for table in within]
-        length += len(text) + 1
-    draft.add(
-        "\n".join(piece.text for piece in pieces),
-        heading_path=(title,) if title else (),
-        page=number,
-        label=f"slide {number}",
-        blocks=blocks,
-        tables=tables,
-    )
 
 
 def _title(slide: Any) -> str:
