@@ -28,6 +28,7 @@ class Media:
 
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
+_ODF = "application/vnd.oasis.opendocument."
 
 KINDS: dict[str, Media] = {
     "text": Media("text", "text/plain", (".txt", ".text", ".rst")),
@@ -37,16 +38,29 @@ KINDS: dict[str, Media] = {
     "docx": Media("Word", f"{_OOXML}wordprocessingml.document", (".docx",)),
     "pptx": Media("PowerPoint", f"{_OOXML}presentationml.presentation", (".pptx",)),
     "xlsx": Media("Excel", f"{_OOXML}spreadsheetml.sheet", (".xlsx",)),
+    "odt": Media("OpenDocument text", f"{_ODF}text", (".odt", ".ott")),
+    "odp": Media("OpenDocument slides", f"{_ODF}presentation", (".odp", ".otp")),
+    "ods": Media("OpenDocument sheets", f"{_ODF}spreadsheet", (".ods", ".ots")),
     "csv": Media("CSV", "text/csv", (".csv", ".tsv")),
     "epub": Media("EPUB", "application/epub+zip", (".epub",)),
+    "eml": Media("mail", "message/rfc822", (".eml",)),
+    "ipynb": Media("notebook", "application/x-ipynb+json", (".ipynb",)),
 }
 
 _BY_SUFFIX = {suffix: kind for kind, media in KINDS.items() for suffix in media.suffixes}
-_READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
+_READS = (
+    "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, CSV and EPUB"
+    " files, mails (.eml) and notebooks (.ipynb)"
+)
 
 _OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # the name of the part that holds the file
-_OLD = {".doc": ("Word", ".docx"), ".xls": ("Excel", ".xlsx"), ".ppt": ("PowerPoint", ".pptx")}
+_OLD = {
+    ".doc": ("Word", ".docx"), ".xls": ("Excel", ".xlsx"), ".ppt": ("PowerPoint", ".pptx"),
+    ".msg": ("Outlook", ".eml"),
+}  # fmt: skip
+_OPEN_DOCUMENTS = {"text": "odt", "presentation": "odp", "spreadsheet": "ods"}
+_OPEN_DOCUMENT = re.compile(rb"mimetype.{0,100}?" + _ODF.encode() + rb"([a-z]+)", re.DOTALL)
 _IMAGES = {"png": "PNG", "jpg": "JPEG", "gif": "GIF", "tif": "TIFF", "webp": "WebP"}
 _PROGRAMS = ("exe", "elf", "wasm")
 _CODED_TEXT = {  # text by its bytes, and not to be read as it stands
@@ -69,6 +83,8 @@ _HTML_SURE = re.compile(
 )
 _FIELD = re.compile(rb"[!-9;-~]{1,77}:|[ \t]")  # a line of a mail's head (RFC 5322, 2.2)
 _RELATED = re.compile(rb"^content-type:\s{0,9}multipart/related", re.IGNORECASE | re.MULTILINE)
+_FROM = re.compile(rb"^from:", re.IGNORECASE | re.MULTILINE)
+_SENT = re.compile(rb"^(?:message-id|received):", re.IGNORECASE | re.MULTILINE)
 _HTML_LIKELY = re.compile(
     rb"<(?:head|body|title|meta|div|p|table|h[1-6]|ul|ol|article|section|main)[\s>]",
     re.IGNORECASE,
@@ -92,7 +108,7 @@ def sniff(data: bytes, name: str = "") -> str | None:
     if (named := _by_name(name)) is not None and named not in KINDS:
         return named
     if data.startswith(b"PK\x03\x04"):
-        return _zip_kind(data)
+        return _zip_kind(data, _by_name(name))
     if _is_pdf(data, name):
         return "pdf"
     if data.startswith(tuple(_CODED_TEXT)) or not _is_text(data):
@@ -102,9 +118,19 @@ def sniff(data: bytes, name: str = "") -> str | None:
 
 def is_mhtml(data: bytes) -> bool:
     """True for MHTML, a page saved in one file with its pictures: its head says so."""
+    return bool(_RELATED.search(_head(data)))
+
+
+def is_mail(data: bytes) -> bool:
+    """True for a mail that was sent: its head says from whom, and has an id or who passed it on."""
+    head = _head(data)
+    return bool(_FROM.search(head) and _SENT.search(head))
+
+
+def _head(data: bytes) -> bytes:
+    """The fields that a mail begins with; none where a line of them is no field."""
     head = data[:_SAMPLE].replace(b"\r\n", b"\n").partition(b"\n\n")[0]
-    is_head = all(map(_FIELD.match, head.split(b"\n")))
-    return is_head and bool(_RELATED.search(head))
+    return head if all(map(_FIELD.match, head.split(b"\n"))) else b""
 
 
 def supported_name(name: str) -> bool:
@@ -192,6 +218,12 @@ def _is_text(data: bytes) -> bool:
 
 def _text_kind(data: bytes, named: str | None) -> str:
     head = data[:_SAMPLE].removeprefix(codecs.BOM_UTF8).lstrip()
+    if named in ("eml", "ipynb"):
+        return named
+    if named is None and (head.startswith(b"{") and b'"nbformat"' in data):
+        return "ipynb"
+    if named is None and is_mail(data):
+        return "eml"
     if _HTML_SURE.match(head) or is_mhtml(data):
         return "html"
     if named in ("text", "markdown", "html", "csv"):
@@ -217,7 +249,7 @@ def _is_table(head: str) -> bool:
     return False
 
 
-def _zip_kind(data: bytes) -> str | None:
+def _zip_kind(data: bytes, named: str | None) -> str | None:
     names = set(_zip_names(data) or ())
     if "META-INF/container.xml" in names and "mimetype" in names:
         return "epub"
@@ -226,6 +258,10 @@ def _zip_kind(data: bytes) -> str | None:
         for folder, kind in (("word", "docx"), ("ppt", "pptx"), ("xl", "xlsx")):
             if folder in folders:
                 return kind
+    if "content.xml" in names:
+        told = _OPEN_DOCUMENT.search(data)  # unless it is packed or left out
+        found = _OPEN_DOCUMENTS.get(told[1].decode()) if told else named
+        return found if found in _OPEN_DOCUMENTS.values() else None
     return None
 
 
@@ -236,7 +272,7 @@ def _zip_problem(data: bytes, name: str) -> str:
         what = f"{KINDS[kind].name} file" if kind and kind not in ("text", "html") else "ZIP file"
         return f"a damaged {what}: its list of parts is missing, too long or broken"
     if "META-INF/manifest.xml" in names and "mimetype" in names:
-        return "an OpenDocument file: save it as .docx, .xlsx or .pptx"
+        return "an OpenDocument file of another kind: save it as .odt, .odp or .ods"
     return f"a ZIP archive: unpack it and ingest what is in it; {_READS}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from helix.settings import Settings
 
-READERS = "15"
+READERS = "16"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
 SPLITTERS = "7"

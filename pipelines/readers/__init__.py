@@ -24,8 +24,13 @@ READERS = {
     "docx": "pipelines.readers.docx:read",
     "pptx": "pipelines.readers.pptx:read",
     "xlsx": "pipelines.readers.xlsx:read",
+    "odt": "pipelines.readers.odt:read",
+    "odp": "pipelines.readers.odp:read",
+    "ods": "pipelines.readers.ods:read",
     "csv": "pipelines.readers.csv:read",
     "epub": "pipelines.readers.epub:read",
+    "eml": "pipelines.readers.eml:read",
+    "ipynb": "pipelines.readers.ipynb:read",
 }
 """Kind of file to ``module:function``; a module is imported when such a file turns up."""
 

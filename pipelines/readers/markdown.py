@@ -41,7 +41,11 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile as plain text does."""
-    text = decode(data)
+    return of_text(decode(data))
+
+
+def of_text(text: str) -> ReadText:
+    """A text in Markdown with its sections, title and front matter."""
     head = text[:_TITLE_WITHIN]
     title = _front_matter_title(head) or _first_heading(head)
     title = title[:LONGEST_HEADING].strip() if title else None

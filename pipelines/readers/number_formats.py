@@ -1,7 +1,8 @@
-"""Number formats of spreadsheets and charts: days, and shares shown as percent."""
+"""Numbers of spreadsheets and charts as text; number formats of days, and of shares as percent."""
 
 from __future__ import annotations
 
+import datetime
 import re
 from decimal import Decimal
 
@@ -25,3 +26,19 @@ def percent(value: float) -> str:
     """A share as it is shown, with all 15 digits that are kept: 0.0925 is 9.25%."""
     shown = Decimal(format(value, ".15g")) * 100
     return f"{shown.normalize():f}%"
+
+
+def number(value: float) -> str:
+    """All 15 digits a spreadsheet keeps, with an exponent only where zeros would fill a line."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    short = format(value, ".15g")
+    return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
+
+
+def duration(value: datetime.timedelta) -> str:
+    """Hours, minutes and seconds, as 30:00:00."""
+    seconds = round(value.total_seconds())
+    minutes, rest = divmod(abs(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{'-' if seconds < 0 else ''}{hours}:{minutes:02}:{rest:02}"

@@ -108,7 +108,12 @@ def core_title(data: bytes) -> str | None:
         root = etree.fromstring(core, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:
         return None
-    title = short_title(root.findtext(_TITLE) or "")
+    return given_title(root.findtext(_TITLE))
+
+
+def given_title(text: str | None) -> str | None:
+    """A title of a document's properties, if it is not one that programs give by themselves."""
+    title = short_title(text or "")
     return None if _NO_TITLE.fullmatch(title) else title
 
 

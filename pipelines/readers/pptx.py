@@ -14,15 +14,15 @@ from pptx.parts.presentation import PresentationPart
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
-from helix.language.words import words
 from pipelines.readers import Progress, ReadText
-from pipelines.readers.charts import plots, title_of
+from pipelines.readers.charts import plots
+from pipelines.readers.charts import title_of as title_of_chart
 from pipelines.readers.draft import Draft
 from pipelines.readers.numerals import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
 from pipelines.readers.pptx_bullets import paragraphs
-from pipelines.readers.slides import Piece, add_slide
+from pipelines.readers.slides import Piece, add_slide, title_of
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
 
@@ -49,9 +49,7 @@ PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, PresentationPart)
 def read(data: bytes, progress: Progress) -> ReadText:
     """Sections labelled "slide 3" with the slide's number as page, hidden slides included.
 
-    Text in pictures is not read: a slide with nothing else is named in the warnings. The first
-    slide's title is the document's, or that of its properties where it has all words of it: else it
-    is often what a template came with.
+    Text in pictures is not read: a slide with nothing else is named in the warnings.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without text.
@@ -64,9 +62,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
             titles.append(title := _title(slide))
             add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
-        first, told = "".join(titles[:1]), core_title(data)
-        named = [told, first] if {*words(first)} <= {*words(told or "")} else [first]
-        return draft.finish(next(filter(None, (*named, *titles)), None))
+        return draft.finish(title_of(core_title(data), titles))
 
 
 def _title(slide: Any) -> str:
@@ -160,7 +156,7 @@ def _rows(table: Any) -> Iterator[Row]:
 
 def _chart(chart: Any) -> Iterator[Piece]:
     """The chart's title and its numbers, a line a category."""
-    yield from map(Piece, title_of(chart._chartSpace))
+    yield from map(Piece, title_of_chart(chart._chartSpace))
     for lines, table in plots(chart._chartSpace):
         yield Piece(lines, [table])
 

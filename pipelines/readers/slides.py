@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from helix.domain.tables import Table
 from helix.language.sentences import Span
+from helix.language.words import words
 from pipelines.readers.draft import Draft
 from pipelines.readers.grids import moved
 from pipelines.readers.tables import uncut
@@ -17,6 +18,17 @@ class Piece(NamedTuple):
 
     text: str
     tables: Sequence[Table] = ()
+
+
+def title_of(told: str | None, titles: Sequence[str]) -> str | None:
+    """The title of a presentation: that of its first slide with one.
+
+    The one of its properties goes first where it has all words of the first slide's: else it is
+    often what a template came with.
+    """
+    first = "".join(titles[:1])
+    named = [told, first] if {*words(first)} <= {*words(told or "")} else [first]
+    return next(filter(None, (*named, *titles)), None)
 
 
 def add_slide(draft: Draft, number: int, title: str, pieces: Sequence[Piece]) -> None:

@@ -6,14 +6,13 @@ import datetime
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import NamedTuple
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load_workbook
 
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
-from pipelines.readers.number_formats import percent
+from pipelines.readers.number_formats import duration, number, percent
 from pipelines.readers.office import core_title, guarded
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import add_table, one_line
@@ -108,20 +107,12 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value)
+        return number(value)
     if isinstance(value, datetime.timedelta):
-        return _duration(value)
+        return duration(value)
     if isinstance(value, datetime.datetime):
         return value.isoformat(" ").removesuffix(" 00:00:00").removesuffix(":00")
     return value.isoformat()
-
-
-def _number(value: float) -> str:
-    """All 15 digits a spreadsheet keeps, with an exponent only where zeros would fill a line."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    short = format(value, ".15g")
-    return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
 
 
 def _percent(value: Value) -> str:
@@ -129,11 +120,3 @@ def _percent(value: Value) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return percent(value)
     return _text(value)
-
-
-def _duration(value: datetime.timedelta) -> str:
-    """Hours, minutes and seconds, as 30:00:00."""
-    seconds = round(value.total_seconds())
-    minutes, rest = divmod(abs(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{'-' if seconds < 0 else ''}{hours}:{minutes:02}:{rest:02}"

@@ -22,8 +22,8 @@ from pipelines.crawler.guard import ForbiddenAddress
 from pipelines.crawler.urls import BadUrl, normalise
 from pipelines.sources.base import Entry, EntryGone, Known, SourceError
 from pipelines.sources.blocking_fetcher import BlockingFetcher, hosts_of
-from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.notes import noted, remembered
+from pipelines.valid_metadata import valid_metadata
 
 _LONGEST_KEY = 500
 _LONGEST_NAME = 120

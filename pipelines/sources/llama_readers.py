@@ -18,7 +18,6 @@ from llama_index.core.readers.base import BaseReader, ResourcesReaderMixin
 from llama_index.core.schema import Document
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
-from pipelines.sources.metadata import valid_metadata
 from pipelines.sources.reach import check_hosts
 from pipelines.sources.reader_arguments import Arguments, Fields, arguments_of, texts_in
 from pipelines.sources.reader_permissions import (
@@ -30,6 +29,7 @@ from pipelines.sources.reader_permissions import (
 )
 from pipelines.sources.reader_sign_ins import refuse_sign_ins
 from pipelines.sources.spool import Spool
+from pipelines.valid_metadata import valid_metadata
 
 _LONGEST_NAME = 120
 _LONGEST_KEY = 500

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -11,10 +9,10 @@ from typing import Any
 
 from imap_tools import MailMessage
 
-from pipelines.sources.metadata import valid_metadata
+from pipelines.readers.mail import date_of, field, head_lines, metadata_of
+from pipelines.valid_metadata import valid_metadata
 
 _LONGEST_NAME = 120
-_ID = re.compile(r"<([^<>\s]+)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +29,7 @@ class Part:
 
 def parts_of(message: MailMessage) -> list[Part]:
     """The documents of a mail; the same bytes for the same mail, in whatever folder it lies."""
-    date = message.date if message.date_str and message.date.tzinfo else None
-    ids = _thread_of(message)
-    metadata = valid_metadata(
-        {
-            "subject": message.subject,
-            "from": message.from_,
-            "to": list(message.to),
-            "cc": list(message.cc),
-            "date": date,
-            **ids,
-        }
-    )
+    date, metadata = date_of(message.obj), metadata_of(message.obj)
     name, data = _text_of(message)
     found = [(name, data, metadata)]
     for attachment in message.attachments:
@@ -56,41 +43,19 @@ def parts_of(message: MailMessage) -> list[Part]:
                 )
             )
     return [
-        Part(str(number), name, data, date, metadata, str(ids["message_id"]))
+        Part(str(number), name, data, date, metadata, str(metadata.get("message_id", "")))
         for number, (name, data, metadata) in enumerate(found)
     ]
 
 
-def _thread_of(message: MailMessage) -> dict[str, Any]:
-    """The ids that tell a conversation: the mail's own, those before it, and the first's."""
-    own = _ids(message, "message-id")[:1]
-    before = _ids(message, "references") or _ids(message, "in-reply-to")
-    return {
-        "message_id": own[0] if own else "",
-        "in_reply_to": (_ids(message, "in-reply-to") or [""])[0],
-        "references": before,
-        "thread": (before + own + [""])[0],
-    }
-
-
-def _ids(message: MailMessage, header: str) -> list[str]:
-    headers: Mapping[str, Sequence[str]] = message.headers
-    values = headers.get(header, ())
-    found: list[str] = _ID.findall(" ".join(str(value) for value in values))
-    return found
-
-
 def _text_of(message: MailMessage) -> tuple[str, bytes]:
     """(name, bytes) of a mail's own text: plain where it has plain text, else HTML."""
-    subject = " ".join(message.subject.split()) or "no subject"
+    lines, subject = head_lines(message.obj), field(message.obj, "Subject") or "no subject"
     name = subject.replace("/", "-")[:_LONGEST_NAME]
-    head = [("Subject", subject), ("From", message.from_), ("To", ", ".join(message.to))]
-    head = [*head, ("Cc", ", ".join(message.cc)), ("Date", message.date_str)]
-    lines = [f"{title}: {' '.join(value.split())}" for title, value in head if value.strip()]
     if message.text.strip() or not message.html.strip():
         text = "\n".join([*lines, "", message.text.replace("\r\n", "\n").strip(), ""])
         return f"{name}.txt", text.encode(errors="replace")
-    top = "<br>".join(escape(line) for line in lines[1:])
+    top = "<br>".join(escape(line) for line in lines if not line.startswith("Subject: "))
     return f"{name}.html", (
         f'<!doctype html><html><head><meta charset="utf-8"><title>{escape(subject)}</title></head>'
         f"<body><h1>{escape(subject)}</h1><p>{top}</p>\n{message.html}</body></html>"

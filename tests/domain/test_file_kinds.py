@@ -20,6 +20,13 @@ def zipped(*names: str) -> bytes:
     return buffer.getvalue()
 
 
+def open_document(kind: str) -> bytes:
+    data = zipped("mimetype", "content.xml", "META-INF/manifest.xml")
+    told = f"application/vnd.oasis.opendocument.{kind}".encode()
+    return data.replace(b"mimetypex", b"mimetype" + told, 1)
+
+
+MAIL = b"From: a@example.com\r\nMessage-ID: <1@x>\r\nContent-Type: text/plain\r\n\r\nHello"
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\nstartxref\n0\n%%EOF"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100)
@@ -37,6 +44,19 @@ LOCKED = bytes(500) + "EncryptedPackage\0".encode("utf-16-le")
         (zipped("[Content_Types].xml", "ppt/presentation.xml"), "", "pptx"),
         (zipped("[Content_Types].xml", "xl/workbook.xml"), "a.zip", "xlsx"),
         (zipped("mimetype", "META-INF/container.xml"), "a.zip", "epub"),
+        (open_document("text"), "a.zip", "odt"),
+        (open_document("text-template"), "", "odt"),
+        (open_document("presentation"), "a.odt", "odp"),
+        (open_document("spreadsheet"), "", "ods"),
+        (zipped("content.xml", "META-INF/manifest.xml"), "a.ods", "ods"),
+        (MAIL, "", "eml"),
+        (MAIL, "a.txt", "text"),
+        (MAIL.replace(b"text/plain", b"multipart/related"), "a.eml", "eml"),
+        (MAIL.replace(b"text/plain", b"multipart/related"), "a.mht", "html"),
+        (b"From: here\n\nto there", "", "text"),
+        (b'{"cells": [], "nbformat": 4}', "", "ipynb"),
+        (b'{"cells": [], "nbformat": 4}', "a.txt", "text"),
+        (b"{", "a.ipynb", "ipynb"),
         (b"<!DOCTYPE html><p>x", "a.md", "html"),
         (b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<!-- x --> <HTML lang=en>", "a", "html"),
         (b"<p align=center>A readme</p>\n\n# Title", "README.md", "markdown"),
@@ -72,13 +92,18 @@ def test_the_kind(data: bytes, name: str, kind: str) -> None:
         (
             OLE2,
             "a.msg",
-            "an old Office file, or one made like it: save it as .docx, .xlsx or .pptx",
+            "an old Outlook file, or one made like it: save it as .eml",
         ),
         (OLE2 + LOCKED, "a.xlsx", "encrypted: save it as .xlsx without a password"),
         (OLE2 + LOCKED, "", "encrypted: save it as .docx, .xlsx or .pptx without a password"),
         (b"{\\rtf1 text}", "a.rtf", "a rich-text file: save it as .docx"),
         (zipped("a.txt"), "a.zip", "a ZIP archive: unpack it and ingest what is in it"),
-        (zipped("mimetype", "META-INF/manifest.xml"), "a.odt", "an OpenDocument file: save it as"),
+        (
+            open_document("graphics"),
+            "a.odg",
+            "an OpenDocument file of another kind: save it as",
+        ),
+        (open_document("text")[:-30], "a.odt", "a damaged OpenDocument text file: its list of"),
         (zipped("[Content_Types].xml", "word/d.xml")[:-30], "a.docx", "a damaged Word file: its"),
         (b"\x00\x01\x02\x03", "a.pdf", "not the PDF file that its name says: binary data"),
         (b"\x00\x01\x02\x03", "a", "binary data; Helix reads"),

@@ -18,7 +18,10 @@ from tests.support.wire.gemini import GeminiWire
 
 pytestmark = pytest.mark.processes
 
-READS = "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, CSV and EPUB files"
+READS = (
+    "Helix reads text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, CSV and EPUB"
+    " files, mails (.eml) and notebooks (.ipynb)"
+)
 
 
 # --- what goes in

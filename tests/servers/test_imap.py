@@ -99,9 +99,9 @@ def test_a_message_is_a_document_with_its_head_and_its_thread(server: MailServer
         assert file.metadata == {**text.metadata, "attachment": "plan.pdf"}
         assert source.read(file) == PDF
         assert source.read(text).decode().splitlines() == [
-            "Subject: Re: Budget / May", "From: ada@example.com",
+            "Subject: Re: Budget / May", "From: Ada <ada@example.com>",
             "To: anna@example.com, bob@example.com", "Date: Mon, 02 Mar 2026 10:00:00 +0100",
-            "", "Yes.",
+            "Attachments: plan.pdf", "", "Yes.",
         ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Metadata of an entry, out of whatever its source says of it."""
+"""Metadata out of whatever a source says of an entry, or a file of itself."""
 
 from __future__ import annotations
 
