@@ -16,7 +16,7 @@ from pipelines.readers.grids import bounded
 from pipelines.readers.html_tree import decoded, parse_tree
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.markup_text import running_share
-from pipelines.readers.office import guarded
+from pipelines.readers.office import guarded, part_of
 from pipelines.readers.outline import short_title
 
 _MOST_CHAPTERS = 10_000
@@ -41,9 +41,9 @@ class _Parts:
     def read(self, name: str) -> bytes:
         """Raises KeyError where there is none of this name."""
         try:
-            return self._archive.read(name)
+            return part_of(self._archive, name)
         except KeyError:  # UTF-8 without the flag that says so, as many programs write it
-            return self._archive.read(name.encode().decode("cp437"))
+            return part_of(self._archive, name.encode().decode("cp437"))
 
     def xml(self, name: str) -> etree._Element:
         parser = etree.XMLParser(

@@ -20,6 +20,8 @@ from pipelines.valid_metadata import valid_metadata
 Mail = Message
 _ID = re.compile(r"<([^<>\s]+)>")
 _SHOWN = ("From", "To", "Cc")
+_LONGEST = 100_000  # characters of a field: some thousand people; longer ones take minutes
+_MOST_FIELDS = 100  # of one name, of which a mail has one
 
 
 def mail_of(data: bytes) -> Mail:
@@ -38,7 +40,9 @@ def field(mail: Mail, name: str) -> str:
 def head_lines(mail: Mail) -> list[str]:
     """The head as people read it: subject, from whom to whom, when, and the files' names."""
     told = [("Subject", field(mail, "Subject"))]
-    told += [(name, ", ".join(map(_shown, _people(mail, name)))) for name in _SHOWN]
+    for name in _SHOWN:
+        people = ", ".join(map(_shown, _people(mail, name)))
+        told.append((name, people or field(mail, name)))
     told += [("Date", field(mail, "Date"))]
     told += [("Attachments", ", ".join(filter(None, (file_name(one) for one in files(mail)))))]
     return [f"{name}: {text}" for name, text in told if text]
@@ -109,9 +113,12 @@ def bytes_of(part: Mail) -> bytes:
 
 def _people(mail: Mail, name: str) -> list[tuple[str, str]]:
     """The names and addresses in a field; without an address there is nobody."""
-    told = mail.get_all(name, [])
-    fields = [one if isinstance(one, str) else _decoded(mail, one) for one in told]
-    return [(_decoded(mail, told), address) for told, address in getaddresses(fields) if address]
+    told = mail.get_all(name, [])[:_MOST_FIELDS]
+    fields = [one[:_LONGEST] if isinstance(one, str) else _decoded(mail, one) for one in told]
+    with suppress(RecursionError):  # comments in comments
+        found = getaddresses(fields)
+        return [(_decoded(mail, who), address) for who, address in found if address]
+    return []
 
 
 def _shown(person: tuple[str, str]) -> str:
@@ -126,7 +133,7 @@ def _ids(mail: Mail, name: str) -> list[str]:
 def _decoded(mail: Mail, text: Any) -> str:
     """The words of a field, in the encodings that it names; else in that of the mail's text."""
     try:
-        found = decode_header(text)
+        found = decode_header(text[:_LONGEST] if isinstance(text, str) else text)
     except HeaderParseError:
         return str(text)
     own = mail.get_content_charset("")

@@ -15,7 +15,7 @@ from typing import IO, Any
 from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
-from pipelines.readers.office import given_title, guarded, is_element, local_name
+from pipelines.readers.office import given_title, guarded, is_element, local_name, part_of
 from pipelines.valid_metadata import valid_metadata
 
 SAFE: Mapping[str, bool] = {"resolve_entities": False, "no_network": True, "load_dtd": False}
@@ -35,7 +35,7 @@ class Package:
 
     def xml(self, name: str) -> Any:
         """The root of a part; raises KeyError where there is none of this name."""
-        return etree.fromstring(self._archive.read(name), etree.XMLParser(**SAFE))
+        return etree.fromstring(part_of(self._archive, name), etree.XMLParser(**SAFE))
 
     def open(self, name: str) -> IO[bytes]:
         return self._archive.open(name)
@@ -65,7 +65,7 @@ def opened(data: bytes, what: str) -> Iterator[Package]:
     """
     with guarded(data, what), zipfile.ZipFile(io.BytesIO(data)) as archive:
         with suppress(KeyError):
-            if b"encryption-data" in archive.read("META-INF/manifest.xml"):
+            if b"encryption-data" in part_of(archive, "META-INF/manifest.xml"):
                 raise UnreadableFile("encrypted: save it without a password")
         yield Package(archive)
 

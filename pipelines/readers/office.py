@@ -69,6 +69,15 @@ def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> None:
         )
 
 
+def part_of(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A part of a zip; raises KeyError where there is none of this name.
+
+    Read at once, what is longer than it declares would be unpacked whole before it is cut.
+    """
+    with archive.open(name) as part:
+        return part.read(archive.getinfo(name).file_size)
+
+
 @contextmanager
 def guarded(data: bytes, what: str) -> Iterator[None]:
     """Around the reading of ``data``: what a library raises becomes UnreadableFile.
@@ -94,7 +103,7 @@ def _is_strict(data: bytes) -> bool:
     """True for an Office file in the strict form, whose namespaces no library here knows."""
     # of a damaged file the general reason is told
     with suppress(Exception), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return _STRICT in archive.read("_rels/.rels")
+        return _STRICT in part_of(archive, "_rels/.rels")
     return False
 
 
@@ -103,7 +112,7 @@ def core_title(data: bytes) -> str | None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if _CORE not in archive.namelist() or archive.getinfo(_CORE).file_size > _LARGEST_CORE:
             return None
-        core = archive.read(_CORE)
+        core = part_of(archive, _CORE)
     try:
         root = etree.fromstring(core, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:

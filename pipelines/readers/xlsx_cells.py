@@ -15,7 +15,7 @@ from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
 from pipelines.readers.number_formats import PERCENT_IDS, is_percent
-from pipelines.readers.office import local_name
+from pipelines.readers.office import local_name, part_of
 
 
 class MarkedCells(NamedTuple):
@@ -55,7 +55,8 @@ def marked_cells(data: bytes) -> dict[str, MarkedCells]:
 def _places(archive: ZipFile) -> dict[str, str]:
     """The part of the archive that each sheet is in, by its name."""
     book, parts = (
-        etree.fromstring(archive.read(name), etree.XMLParser(**_SAFE)) for name in (_BOOK, _PARTS)
+        etree.fromstring(part_of(archive, name), etree.XMLParser(**_SAFE))
+        for name in (_BOOK, _PARTS)
     )
     targets = {part.get("Id"): part.get("Target", "") for part in parts.iterfind("{*}Relationship")}
     return {
@@ -74,7 +75,7 @@ def _percent_styles(archive: ZipFile) -> frozenset[str]:
     """
     if _STYLES not in archive.namelist():
         return frozenset()
-    styles = etree.fromstring(archive.read(_STYLES), etree.XMLParser(**_SAFE))
+    styles = etree.fromstring(part_of(archive, _STYLES), etree.XMLParser(**_SAFE))
     formats = styles.iterfind("{*}numFmts/{*}numFmt")
     codes = {one.get("numFmtId"): one.get("formatCode", "") for one in formats}
     used = [xf.get("numFmtId") for xf in styles.iterfind("{*}cellXfs/{*}xf")]

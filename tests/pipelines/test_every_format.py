@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.cli_runner import helix
 from tests.support.live_server import live
+from tests.support.mails import mail
+from tests.support.open_documents import odp, ods, odt
 from tests.support.sample_documents import (
     Bullet,
     Heading,
@@ -126,6 +128,47 @@ FILES: dict[str, bytes] = {
             *((f"Desert expedition {n} to the east", f"Major {n}", 1900 + n) for n in range(14)),
         ]
     ),
+    "orchard-rules.odt": odt(
+        Heading("Orchard rules"),
+        "For everybody who picks fruit in the orchard of the abbey.",
+        Heading("Ladders", 2),
+        "A ladder is carried by two people at all times.",
+        Heading("Plums", 2),
+        "The plums are picked into flat wicker trays lined with linen.",
+        title="Orchard rules",
+    ),
+    "tram-line.odp": odp(
+        Slide("Tram line", ("The new line crosses the river",)),
+        Slide("Rails", ("The tram rails come from a foundry in Ostrava",)),
+        title="Tram line seven",
+    ),
+    "choir.ods": ods(
+        {
+            "Singers": stock(
+                "alto bass tenor soprano", 30, {28: ("countertenor", "1 voice", "Loft")}
+            )
+        },
+        title="Choir",
+    ),
+    "fwd-glacier.eml": mail(
+        "Hello all,\n\nThe glacier hut is closed until the avalanche barrier is repaired.\n",
+        From="Reto <reto@example.ch>",
+        Subject="Glacier hut",
+        Date="Mon, 3 Mar 2025 10:00:00 +0100",
+    ),
+    "pendulum.ipynb": json.dumps(
+        {
+            "cells": [
+                {"cell_type": "markdown", "source": "# Pendulum\n\nMeasured in the stairwell."},
+                {
+                    "cell_type": "markdown",
+                    "source": "## Wire\n\nThe pendulum hangs from a piano wire of nine metres.",
+                },
+                {"cell_type": "code", "source": "print(6.02)", "outputs": []},
+            ],
+            "nbformat": 4,
+        }
+    ).encode(),
     "lighthouse-keeper.epub": epub(
         {
             "The island": ["The keeper rowed to the island in a storm."],
@@ -177,6 +220,26 @@ CASES = [
     Case(
         "expeditions.csv", "Who was the leader of the polar balloon expedition?",
         "Salomon Andersson", "Expeditions", label="rows 42-60",
+    ),
+    Case(
+        "orchard-rules.odt", "What are the plums picked into?", "flat wicker trays",
+        "Orchard rules", heading_path=["Orchard rules", "Plums"],
+    ),
+    Case(
+        "tram-line.odp", "Where do the tram rails come from?", "a foundry in Ostrava",
+        "Tram line seven", page=2, heading_path=["Rails"], label="slide 2",
+    ),
+    Case(
+        "choir.ods", "In which place is the countertenor?", "Loft", "Choir",
+        heading_path=["Singers"], label="sheet Singers, rows 22-31",
+    ),
+    Case(
+        "fwd-glacier.eml", "Until when is the glacier hut closed?",
+        "until the avalanche barrier is repaired", "Glacier hut",
+    ),
+    Case(
+        "pendulum.ipynb", "What does the pendulum hang from?", "a piano wire of nine metres",
+        "Pendulum", heading_path=["Pendulum", "Wire"],
     ),
     Case(
         "lighthouse-keeper.epub", "Who visited the keeper every summer?", "Celestine",

@@ -14,6 +14,8 @@ from html import escape
 
 from tests.support import sample_documents as documents
 from tests.support.hostile_pdf import PDFS
+from tests.support.mails import FORWARDED, OUTLOOK
+from tests.support.open_documents import odp, ods, odt
 from tests.support.sample_documents import Heading, Slide, Table
 
 Hostile = tuple[str, Callable[[], bytes]]
@@ -23,6 +25,7 @@ DOCX = "word/document.xml"
 PPTX = "ppt/slides/slide1.xml"
 XLSX = "xl/worksheets/sheet1.xml"
 EPUB = "OEBPS/chapter1.xhtml"
+ODF = "content.xml"
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _S = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
@@ -43,7 +46,17 @@ def samples() -> dict[str, bytes]:
         "xlsx": documents.xlsx({"Budget": rows, "Plan": rows}),
         "csv": documents.csv(rows),
         "epub": documents.epub({"One": blocks, "Two": ("The end.",)}),
+        "odt": odt(*blocks, title="Handbook"),
+        "odp": odp(Slide("Plan", ("Hire two",), notes="Say why."), Slide("End")),
+        "ods": ods({"Budget": rows, "Plan": rows}),
+        "eml": OUTLOOK + FORWARDED,
+        "ipynb": _NOTEBOOK,
     }
+
+
+_NOTEBOOK = b"""{"cells": [{"cell_type": "markdown", "source": ["# Leave\\n", "Twenty days."]},
+{"cell_type": "code", "source": "1 + 1", "outputs": [{"data": {"text/plain": ["2"]}}]}],
+"metadata": {"authors": [{"name": "Mara"}]}, "nbformat": 4}"""
 
 
 def _within(kind: str, name: str, content: bytes) -> bytes:
@@ -164,7 +177,17 @@ _SHEET = ("worksheet", f'<worksheet xmlns="{_S}"><sheetData><row r="1"><c r="A1"
           "<t>{}</t></is></c></row></sheetData></worksheet>")  # fmt: skip
 _CHAPTER = ("html", '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>'
             "<p>{}</p></body></html>")  # fmt: skip
-_XML = {("docx", DOCX): _DOCUMENT, ("xlsx", XLSX): _SHEET, ("epub", EPUB): _CHAPTER}
+_BODY = '<o:document-content xmlns:o="o" xmlns:x="x"><o:body>{}</o:body></o:document-content>'
+_TEXT = ("o:document-content", _BODY.replace("{}", "<x:p>{}</x:p>"))
+_SHEETS = (
+    "<o:spreadsheet><x:table><x:table-row><x:table-cell><x:p>{}</x:p></x:table-cell>"
+    "</x:table-row></x:table></o:spreadsheet>"
+)
+_CELLS = ("o:document-content", _BODY.replace("{}", _SHEETS))
+_XML = {
+    ("docx", DOCX): _DOCUMENT, ("xlsx", XLSX): _SHEET, ("epub", EPUB): _CHAPTER,
+    ("odt", ODF): _TEXT, ("ods", ODF): _CELLS,
+}  # fmt: skip
 
 
 def with_entities(kind: str, make: Callable[[str, str], bytes]) -> bytes:
@@ -180,6 +203,26 @@ def deep_docx(depth: int) -> bytes:
     body = f"{opening * depth}<w:p><w:r><w:t>deep</w:t></w:r></w:p>{closing * depth}"
     whole = f'<w:document xmlns:w="{_W}"><w:body>{body}</w:body></w:document>'
     return _within("docx", DOCX, whole.encode())
+
+
+def deep_odt(depth: int) -> bytes:
+    """Lists in lists."""
+    nested = "<x:list><x:list-item>" * depth + "<x:p>deep</x:p>" + "</x:list-item></x:list>" * depth
+    return _within("odt", ODF, _BODY.replace("{}", nested).encode())
+
+
+def repeated_cells(kind: str) -> bytes:
+    """A cell in every place of the largest sheet there can be, by repetition."""
+    row = (
+        '<x:table-row x:number-rows-repeated="1048576"><x:table-cell x:number-columns-repeated='
+        '"16384"><x:p>x</x:p></x:table-cell></x:table-row>'
+    )
+    sheet = f"<o:spreadsheet><x:table>{row * 2}</x:table></o:spreadsheet>"
+    return _within(kind, ODF, _BODY.replace("{}", sheet).encode())
+
+
+def nested_mails(kind: str) -> bytes:
+    return "".join(f"Content-Type: {kind.format(n)}\n" for n in range(3_000)).encode() + b"deep"
 
 
 def wide_sheet() -> bytes:
@@ -198,7 +241,10 @@ GIF = b"GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\
 def hostile(outside: str, bomb: int) -> dict[str, Hostile]:
     """By what they do. ``outside``: the path of a file not to be read; ``bomb``: bytes."""
     found: dict[str, Hostile] = {name: ("pdf", make) for name, make in PDFS.items()}
-    for kind, part in (("docx", DOCX), ("pptx", PPTX), ("xlsx", XLSX), ("epub", EPUB)):
+    for kind, part in (
+        ("docx", DOCX), ("pptx", PPTX), ("xlsx", XLSX), ("epub", EPUB), ("odt", ODF), ("odp", ODF),
+        ("ods", ODF),
+    ):  # fmt: skip
         found |= {
             f"{kind}: zeros": (kind, partial(zip_bomb, kind, part, bomb)),
             f"{kind}: overlapping parts": (
@@ -211,7 +257,7 @@ def hostile(outside: str, bomb: int) -> dict[str, Hostile]:
             f"{kind}: cut in half": (kind, partial(_half_of, kind)),
             f"{kind}: a zip of nothing": (kind, lambda: documents.zipped({})),
         }
-    for kind in ("docx", "xlsx", "epub", "html"):
+    for kind in ("docx", "xlsx", "epub", "html", "odt", "ods"):
         found |= {
             f"{kind}: a billion laughs": (kind, partial(with_entities, kind, laughs)),
             f"{kind}: a quadratic entity": (kind, partial(with_entities, kind, quadratic)),
@@ -229,13 +275,17 @@ def hostile(outside: str, bomb: int) -> dict[str, Hostile]:
 
 
 def _texts_of(bomb: int, outside: str) -> dict[str, Hostile]:
-    document, sheet = (_XML[one][1].partition("{}")[0].encode() for one in _XML if one[0] != "epub")
+    document, sheet, text, cells = (
+        _XML[one][1].partition("{}")[0].encode() for one in _XML if one[0] != "epub"
+    )
     return {
         "docx: a word without an end": (
             "docx",
             partial(zip_bomb, "docx", DOCX, bomb, document, b"A"),
         ),
         "xlsx: a cell without an end": ("xlsx", partial(zip_bomb, "xlsx", XLSX, bomb, sheet, b"A")),
+        "odt: a word without an end": ("odt", partial(zip_bomb, "odt", ODF, bomb, text, b"A")),
+        "ods: a cell without an end": ("ods", partial(zip_bomb, "ods", ODF, bomb, cells, b"A")),
         "epub: chapters elsewhere": ("epub", partial(epub_elsewhere, outside)),
     }
 
@@ -244,6 +294,26 @@ _TEXTS: dict[str, Hostile] = {
     "docx: tables in tables": ("docx", partial(deep_docx, 20_000)),
     "docx: a few tables in tables": ("docx", partial(deep_docx, 60)),
     "xlsx: cells in far corners": ("xlsx", wide_sheet),
+    "odt: lists in lists": ("odt", partial(deep_odt, 20_000)),
+    "odt: a few lists in lists": ("odt", partial(deep_odt, 100)),
+    "odt: cells without end": ("odt", partial(repeated_cells, "odt")),
+    "ods: cells without end": ("ods", partial(repeated_cells, "ods")),
+    "eml: mails in mails": ("eml", partial(nested_mails, "message/rfc822\n")),
+    "eml: parts in parts": (
+        "eml", partial(nested_mails, 'multipart/mixed; boundary="{0}"\n\n--{0}')
+    ),
+    "eml: a million files": (
+        "eml",
+        lambda: b'Content-Type: multipart/mixed; boundary="A"\n\n'
+        + b'--A\nContent-Disposition: attachment; filename="x"\n\n' * 200_000,
+    ),
+    "eml: a million people": ("eml", lambda: b"To: " + b"a <a@x>, " * 500_000 + b"\n\nx"),
+    "eml: encoded words": ("eml", lambda: b"Subject: " + b"=?utf-8?q?=41?= " * 300_000 + b"\n\nx"),
+    "eml: brackets in a head": ("eml", lambda: b"From: " + b"(<" * 200_000 + b"\n\nx"),
+    "eml: references": ("eml", lambda: b"References: " + b"<" * 500_000 + b"\n\nx"),
+    "ipynb: lists in lists": ("ipynb", lambda: b"[" * 500_000),
+    "ipynb: ticks": ("ipynb", lambda: b'{"cells": [{"cell_type": "code", "source": "'
+                     + b" ".join(b"`" * n for n in range(1, 1500)) + b'"}], "nbformat": 4}'),
     "html: a million tags deep": ("html", lambda: b"<div>" * 1_000_000 + b"deep"),
     "html: bold in bold": ("html", lambda: b"<p>" + b"<b>" * 100_000 + b"deep"),
     "html: lists in lists": ("html", lambda: b"<ul><li>" * 50_000 + b"deep"),
