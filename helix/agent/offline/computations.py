@@ -111,15 +111,15 @@ def _of_rows(kind: Kind, found: Sequence[_Found]) -> Computation:
 def _of_periods(
     kind: Kind, named: _NamedCells, asked: Sequence[Period], first: _Found
 ) -> Computation | None:
+    is_change = kind in ("change", "percent change")
     if not asked:
         found = named.row_of(first)
     else:
-        wanted = asked if len(asked) > 1 else _with_year_before(asked[0])
+        wanted = asked if len(asked) > 1 or not is_change else _with_year_before(asked[0])
         each = [named.cells(period) for period in wanted]
         found = [some[0] for some in each if len(some) == 1]
         if len(found) < len(wanted) or len({one.figure.row for one in found}) > 1:
             return None
-    is_change = kind in ("change", "percent change")
     if not 1 < len(found) <= (2 if is_change else _MOST_PERIODS):
         return None
     if len({one.figure.operand.start for one in found}) < len(found):

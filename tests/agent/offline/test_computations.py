@@ -119,10 +119,11 @@ async def test_the_numbers_that_are_named_are_computed_with(question: str, said:
         "What is the change in sales from 2018 to 2019?",
         "What was the percentage change in sales from West from 2018 to 2019?",
         "What percentage of total EBITDA is tea in 2019?",
+        "What is the sum of EBITDA in 2019?",
         "",
     ],
     ids=["nothing to compute", "no such year", "no such row", "two rows", "shares stand beside",
-         "no such part", "empty"],
+         "no such part", "one year alone", "empty"],
 )  # fmt: skip
 async def test_what_is_not_named_alone_is_not_computed(question: str) -> None:
     assert await _computed(question) is None
