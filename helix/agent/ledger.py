@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.context import Source, sources_of
 from helix.domain.records import Hit, tool_hit
 from helix.domain.tool_results import ToolResult
@@ -45,7 +45,7 @@ class Ledger:
 
     def __init__(self, max_sources: int = MAX_SOURCES) -> None:
         self.entries: list[Entry] = []
-        self.calculations: list[Calculation] = []
+        self.calculations: list[Computed] = []
         self._left_out = set[int]()
         self._numbers: dict[int, int] = {}
         self._max_sources = max_sources

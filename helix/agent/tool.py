@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from helix.agent.ledger import Ledger
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.followups import FollowUp
 from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
@@ -96,7 +96,7 @@ class ToolOutput:
     """
 
     parts: tuple[str | Hit | ToolResult, ...] = ()
-    calculations: tuple[Calculation, ...] = ()
+    calculations: tuple[Computed, ...] = ()
     decision: GateDecision | None = None
 
     @property

@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.context import Source
 from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.relevance import SourcePlace
@@ -193,7 +193,7 @@ class Beside:
 
 
 def findings(
-    calculations: Sequence[Calculation], calls: Sequence[ToolCall], sources: Sequence[Source]
+    calculations: Sequence[Computed], calls: Sequence[ToolCall], sources: Sequence[Source]
 ) -> Findings:
     """The findings for an answer from ``sources``, which are numbered from 1.
 
@@ -215,6 +215,6 @@ def findings(
     return Findings(tuple(dict.fromkeys(statements)), parts)
 
 
-def _markers(calculation: Calculation, numbers: dict[int, int]) -> str:
+def _markers(calculation: Computed, numbers: dict[int, int]) -> str:
     cited = dict.fromkeys(numbers[one.chunk_id] for one in calculation.operands if one)
     return "".join(f" [{n}]" for n in cited)

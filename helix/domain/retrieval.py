@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.context import Source
 from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.gate import GateDecision
@@ -117,7 +117,7 @@ class Retrieval:
     is_reply: bool = False
     """True if the answer rests on no source: Helix's word of itself or the library, or a model's
     word of an image."""
-    calculations: tuple[Calculation, ...] = ()
+    calculations: tuple[Computed, ...] = ()
     """Calculations that an agent's tools made from the sources."""
     writing: bool = False
     """True if code and drafts are written from it, which may hold what no source states."""

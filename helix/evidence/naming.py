@@ -148,10 +148,16 @@ def is_of(period: Period, cell: Cell) -> bool:
     """True if the cell's column, else its row, else its table's caption names the period."""
     for text in (cell.column, cell.row.replace(INWARDS, " "), cell.caption):
         if named := periods(text):
-            return any(_agrees(period, one) for one in named)
+            return any(agrees(period, one) for one in named)
     return False
 
 
-def _agrees(period: Period, other: Period) -> bool:
+def telling_words(text: str, least: float) -> Words:
+    """The meanings of the words of a text that say as much as ``least``, 0.1 to 1."""
+    return frozenset(word for word, says in _telling(text).items() if says >= least)
+
+
+def agrees(period: Period, other: Period) -> bool:
+    """True if a period is another, or the year that it lies in."""
     is_year = period.keys[0].startswith(("annual:", "year:"))
     return period.keys[0] == other.keys[0] or (is_year and period.keys[0] in other.keys)

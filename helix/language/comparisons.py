@@ -54,11 +54,11 @@ def cells_by_row(rows: Sequence[TableRow], row: TableRow, cell: Named) -> list[C
     below = [
         (one, each) for one in beside for each in one.cells if each.header == cell.header
     ]  # fmt: skip
-    parts = [(one, each) for one, each in below if not _TOTAL.match(one.label)]
+    parts = [(one, each) for one, each in below if not is_total(one)]
     found = [
         Compared(one, each, value) for one, each in parts if (value := _value(each)) is not None
     ]
-    totals = [value for one, each in below if _TOTAL.match(one.label)
+    totals = [value for one, each in below if is_total(one)
               and (value := _value(each)) is not None]  # fmt: skip
     labels = {one.label for one, _ in parts}
     is_one_unit = len({_is_share(each) for _, each in parts}) == 1
@@ -73,6 +73,11 @@ def greatest(compared: Sequence[Compared], *, least: bool = False) -> Compared |
         return None
     best = (min if least else max)(compared, key=lambda one: one.value)
     return best if sum(one.value == best.value for one in compared) == 1 else None
+
+
+def is_total(row: TableRow) -> bool:
+    """True if a row's label says that it is a total of others."""
+    return _TOTAL.match(row.label) is not None
 
 
 def rows_of_table(rows: Sequence[tuple[TableRow, Span]], row: TableRow) -> list[TableRow]:

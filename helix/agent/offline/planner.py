@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from helix.agent.column_questions import names_a_column, operation_of
 from helix.agent.figures import Figure, figures_of
 from helix.agent.offline.computations import Computation, Kind, computation_of, may_compute
 from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
 from helix.domain.calculations import Operand
 from helix.language.periods import periods, without_periods
+from helix.language.rows import rows_of
 
 _LISTED = re.compile(r"^- document (?P<id>\d+): (?P<title>.+)$", re.MULTILINE)
 _NAME = re.compile(r"(?<!^)\b[A-Z][\w&.-]*+(?: (?:& )?[A-Z][\w&.-]*+)*")
@@ -29,20 +31,22 @@ _FORMS: dict[Kind, tuple[str, tuple[int, ...]]] = {
 
 @dataclass(frozen=True)
 class OfflinePlanner:
-    """Plans at most three steps: list documents, search them, calculate."""
+    """Plans at most four steps: list documents, search them, calculate, or query a column."""
 
     def step(self, context: ToolContext, outcomes: Sequence[Outcome]) -> Step:
         """The step after ``outcomes``; helix.agent.step.Planner has the contract."""
         question = context.question
         called = [outcome.call.name for outcome in outcomes]
+        asked_of_columns = any("question" in outcome.call.arguments for outcome in outcomes)
         computes = may_compute(question)
         if not outcomes and (lookups := list(_lookups(question, computes=computes))):
             return Step(tuple(lookups), "See which documents there are.")
         if "search_library" not in called:
             return _searches(context, _documents(outcomes, question), computes=computes)
-        if computes and "calculator" not in called:
-            return _computation(context)
-        return Step()
+        computation = _computation(context) if computes and "calculator" not in called else Step()
+        if computation.calls or "calculator" in called or asked_of_columns:
+            return computation
+        return _of_column(context) or computation
 
 
 def _lookups(question: str, *, computes: bool) -> Iterator[PlannedCall]:
@@ -86,6 +90,17 @@ def _documents(outcomes: Sequence[Outcome], question: str) -> list[int]:
         if asked.intersection(key for period in periods(title) for key in period.keys)
     ]  # fmt: skip
     return (dated if len(dated) > 1 else list(titles))[:_MOST]
+
+
+def _of_column(context: ToolContext) -> Step | None:
+    """The query of a whole column, where a passage has a table that the question names one of."""
+    question = context.question
+    operation = operation_of(question)
+    rows = (row for one in context.ledger.entries for row, _ in rows_of(one.hit.content))
+    if operation is None or not any(names_a_column(question, row) for row in rows):
+        return None
+    call = PlannedCall("query_table", {"question": question[:300]})
+    return Step((call,), f"See whether a table's column has the {operation}.")
 
 
 def _computation(context: ToolContext) -> Step:

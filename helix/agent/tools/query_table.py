@@ -12,6 +12,7 @@ from decimal import Decimal
 from pydantic import Field
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
+from helix.agent.tools.column_results import column_result
 from helix.agent.tools.documents import Row, fetch, narrowed, passages_holding
 from helix.language.paraphrases import meanings
 from helix.language.periods import without_periods
@@ -42,6 +43,10 @@ class TableArguments(Arguments):
     columns: str = Field("", max_length=300, description="Words of the columns' names.")
     where: str = Field("", max_length=300, description="A condition: 2019 > 1000, Region = EMEA.")
     document_id: int | None = Field(None, description="The tables of this document alone.")
+    question: str = Field(
+        "", max_length=300,
+        description="A question for a count, a sum, an average, the highest or lowest of a column.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ async def query(arguments: TableArguments, context: ToolContext) -> ToolOutput:
         [arguments.document_id] if arguments.document_id is not None else cited_documents or None
     )
     tables = await fetch(context, tables_of(scope, documents, _MOST_TABLES, _MOST_CELLS))
+    if arguments.question:
+        return await column_result(arguments.question, tables, context)
     condition = _condition(arguments.where)
     lines = await asyncio.to_thread(_best_lines, tables, arguments, condition)
     if not lines:

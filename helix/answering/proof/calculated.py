@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from helix.answering.proof.model import NAME, NUMBER, WORDS
 from helix.answering.proof.passages import Passage
+from helix.domain.aggregates import Computed
 from helix.domain.arithmetic import Literal, NotArithmetic, literals, parse, shape
 from helix.domain.calculations import Calculation, Operand
 from helix.language.paraphrases import meanings
@@ -44,7 +45,7 @@ class CalculatedProof:
 
     spans: tuple[tuple[Passage, Span], ...]
     problem: str | None = None
-    calculation: Calculation | None = None
+    calculation: Computed | None = None
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,10 @@ class _Found:
 
 
 def calculated(
-    claim: str, calculations: Sequence[Calculation], passages: Sequence[Passage]
+    claim: str, computed: Sequence[Computed], passages: Sequence[Passage]
 ) -> CalculatedProof | None:
     """The proof of a claim that cites ``passages``; None where it states no calculation."""
+    calculations = [one for one in computed if isinstance(one, Calculation)]
     equation = equation_of(claim) if calculations and len(claim) <= _LONGEST else None
     if equation is None:
         return None

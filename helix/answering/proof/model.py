@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.citations import MARKER
 from helix.evidence.model import LIKELY
 
@@ -81,7 +81,7 @@ class Statement:
     supports: tuple[Support, ...]
     problem: str | None
     irrelevance: str | None = None
-    calculation: Calculation | None = None
+    calculation: Computed | None = None
     by_proof: bool = False
     is_copy: bool = False
     probability: float | None = None

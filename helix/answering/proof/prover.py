@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from helix.answering.proof.aggregated import aggregated
 from helix.answering.proof.calculated import CalculatedProof, calculated
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import (
@@ -26,7 +27,7 @@ from helix.answering.proof.statements import (
     claims_of,
     statements_of,
 )
-from helix.domain.calculations import Calculation
+from helix.domain.aggregates import Computed
 from helix.domain.context import Source
 from helix.language.words import copy_words
 
@@ -46,7 +47,7 @@ class _Verdict(NamedTuple):
 def prove(
     answer: str,
     sources: Sequence[Source],
-    calculations: Sequence[Calculation] = (),
+    calculations: Sequence[Computed] = (),
     question: str = "",
     *,
     looks_up: bool = False,
@@ -72,7 +73,7 @@ def prove(
 
 
 def prover_of_pieces(
-    sources: Sequence[Source], calculations: Sequence[Calculation] = (), question: str = ""
+    sources: Sequence[Source], calculations: Sequence[Computed] = (), question: str = ""
 ) -> Callable[[str], Proof]:
     """``prove``, which looks up, for the pieces of one answer: it reads each source once."""
     return _Prover(sources, calculations, question, looks_up=True).prove
@@ -84,7 +85,7 @@ class _Prover:
     def __init__(
         self,
         sources: Sequence[Source],
-        calculations: Sequence[Calculation] = (),
+        calculations: Sequence[Computed] = (),
         question: str = "",
         *,
         looks_up: bool = False,
@@ -208,7 +209,8 @@ class _Prover:
         if not self._calculations:
             return None
         cited = [passage for n in sentence.numbers for passage in self._passages_of(n)]
-        return calculated(sentence.text, self._calculations, cited)
+        found = aggregated(sentence.text, self._calculations, cited)
+        return found or calculated(sentence.text, self._calculations, cited)
 
     def _of_tools(self, part: CitedPart, sentence: CitedSentence) -> _Verdict:
         """The result that bears a part out, or its problem; a passage cited beside does not."""

@@ -12,6 +12,7 @@ from helix.agent.tools.calculator import CalculatorArguments, calculator
 from helix.domain.records import Hit
 from helix.domain.scope import Scope
 from helix.domain.tool_calls import ToolCall
+from tests.support.order_table import HITS
 from tests.support.sales_table import HIT
 
 
@@ -87,3 +88,18 @@ def test_documents_of_a_name_are_listed_then_each_is_searched() -> None:
         {"query": context.question, "document_id": 4},
         {"query": context.question, "document_id": 9},
     ]
+
+
+async def test_a_column_that_a_passage_has_is_queried_and_no_other() -> None:
+    planner = OfflinePlanner()
+    for question, names in (
+        ("Which order had the highest amount?", ["query_table"]),
+        ("How many orders were cancelled?", ["query_table"]),
+        ("How many days of leave are there?", []),
+        ("Which orders were cancelled?", []),
+    ):
+        context = _context(question, *HITS)
+        searched = _outcomes(planner.step(context, []))
+        step = planner.step(context, searched)
+        assert _names(step) == names, question
+        assert planner.step(context, [*searched, *_outcomes(step)]).calls == ()

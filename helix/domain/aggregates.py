@@ -1,0 +1,185 @@
+"""Counts, sums, averages and extremes over a column of a table, whose cells stand in sources. Pure.
+
+The cells of all rows are the operands, so that an aggregate is computed again from them alone
+(``holds``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Literal
+
+from helix.domain.calculations import Calculation, Operand
+from helix.language.rows import INWARDS
+
+Operation = Literal["highest", "lowest", "sum", "average", "count"]
+_PLACES = 2
+"""Decimals of an average as it is told."""
+_COMPUTED: Mapping[Operation, Callable[[Sequence[Decimal]], Decimal]] = {
+    "highest": max,
+    "lowest": min,
+    "sum": lambda values: sum(values, Decimal(0)),
+    "average": lambda values: sum(values, Decimal(0)) / len(values),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The value that a row has in a column: `Status: Cancelled`."""
+
+    column: str
+    value: str
+
+    def is_met(self, operand: Operand) -> bool:
+        """True if a cell has the value, whatever its capitals."""
+        return operand.quote.strip().casefold() == self.value.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An operation over the rows of a table that meet all ``conditions``.
+
+    ``operands`` are the cells of each row in its order: one a condition, then, of all but a count,
+    the cell of the ``column``. ``kind`` is what the rows are called, '' where nothing says so.
+    """
+
+    operation: Operation
+    column: str
+    kind: str
+    conditions: tuple[Condition, ...]
+    operands: tuple[Operand, ...]
+    result: Decimal
+
+    @property
+    def unit(self) -> str:
+        """The scale that the column is counted in; '' of a count."""
+        return "" if self.operation == "count" else self.operands[-1].scale
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the operands of a row."""
+        own = () if self.operation == "count" else (self.column,)
+        return (*(one.column for one in self.conditions), *own)
+
+    @property
+    def rows(self) -> list[tuple[Operand, ...]]:
+        """The operands row by row."""
+        width = len(self.columns)
+        return [self.operands[at : at + width] for at in range(0, len(self.operands), width)]
+
+    @property
+    def met(self) -> list[tuple[Operand, ...]]:
+        """The rows that meet the conditions."""
+        return [
+            row for row in self.rows
+            if all(one.is_met(cell) for one, cell in zip(self.conditions, row, strict=False))
+        ]  # fmt: skip
+
+    @property
+    def used(self) -> list[Operand]:
+        """The cells that the result comes from, an extreme's own in front."""
+        cells = [row[-1] for row in self.met]
+        if self.operation not in ("highest", "lowest"):
+            return cells
+        return sorted(cells, key=lambda one: one.value != self.result)
+
+    @property
+    def said(self) -> str:
+        """The result as an answer tells it; an extreme as it is printed."""
+        if self.operation in ("highest", "lowest"):
+            printed = self.used[0].quote
+        elif self.operation == "average":
+            rounded = self.result.quantize(Decimal(1).scaleb(-_PLACES), ROUND_HALF_UP)
+            printed = f"{rounded:,f}".rstrip("0").rstrip(".")
+        else:
+            printed = f"{self.result:,f}"
+        if not self.unit or self.unit in printed:
+            return printed
+        return f"{printed}%" if self.unit == "%" else f"{printed} {self.unit}"
+
+    @property
+    def expression(self) -> str:
+        """The operation in words: `the highest of 60 rows: Amount (EUR)`."""
+        return f"{self._of_rows}: {self._column or self._conditions}"
+
+    @property
+    def _column(self) -> str:
+        return self.column.replace(INWARDS, ", ")
+
+    @property
+    def _conditions(self) -> str:
+        return ", ".join(f"{one.column}: {one.value}" for one in self.conditions)
+
+    @property
+    def _of_rows(self) -> str:
+        if self.operation == "count":
+            return f"count in {len(self.rows)} rows"
+        return f"the {self.operation} of {len(self.met)} rows"
+
+    @property
+    def statement(self) -> str:
+        """The aggregate in one sentence: `SO-12: 10,693.00, Amount, the highest of 60 rows`.
+
+        A count is `Order: 8 of 60 rows, Status: Cancelled`.
+        """
+        behind = f", {self._conditions}" if self.conditions else ""
+        if self.operation == "count":
+            return f"{self.kind}: {self.said} of {len(self.rows)} rows{behind}"
+        if self.operation in ("highest", "lowest"):
+            return f"{self.used[0].row}: {self.said}, {self._column}, {self._of_rows}{behind}"
+        return f"{self._column}: {self.said}, {self._of_rows}{behind}"
+
+    def holds(self) -> bool:
+        """True if the operands are of their columns, and the result is what comes of them."""
+        columns = self.columns
+        if not columns or not self.operands or len(self.operands) % len(columns):
+            return False
+        named = {tuple(cell.column for cell in row) for row in self.rows}
+        return named == {columns} and _outcome(self) == self.result
+
+    def to_json(self) -> dict[str, Any]:
+        """The aggregate as an answer carries it, with the cells that its result comes from."""
+        return {
+            "expression": self.expression,
+            "operands": [asdict(operand) for operand in self.used],
+            "result": str(self.result),
+            "unit": self.unit,
+            "said": self.said,
+        }
+
+
+Computed = Calculation | Aggregate
+"""A result that an answer computes from cells, each of which it cites."""
+
+
+def aggregate(
+    operation: Operation,
+    column: str,
+    kind: str,
+    conditions: Sequence[Condition],
+    operands: Sequence[Operand],
+) -> Aggregate | None:
+    """The aggregate of ``operands``; None where one is no number of the others' unit, no row meets
+    the conditions, or an extreme is that of several rows.
+    """
+    drafted = Aggregate(operation, column, kind, tuple(conditions), tuple(operands), Decimal(0))
+    result = _outcome(drafted)
+    if result is None:
+        return None
+    return Aggregate(operation, column, kind, tuple(conditions), tuple(operands), result)
+
+
+def _outcome(of: Aggregate) -> Decimal | None:
+    cells = [row[-1] for row in of.met]
+    if not cells or of.operation == "count":
+        return Decimal(len(cells)) if cells else None
+    values = [one.value for one in cells if one.value is not None]
+    units = {(one.scale, one.amount and one.amount.unit) for one in cells}
+    if len(values) < len(cells) or len(units) > 1 or len(values) < 2:
+        return None
+    result = _COMPUTED[of.operation](values)
+    is_extreme = of.operation in ("highest", "lowest")
+    several = values.count(result) > 1 or any(value < 0 for value in values)
+    return None if is_extreme and several else result

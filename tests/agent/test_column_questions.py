@@ -1,0 +1,84 @@
+"""Questions of a table's columns: what they ask for, and those that are left in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.agent.column_questions import column_question
+from helix.language.rows import rows_of
+from tests.support.order_table import ROWS
+
+PERIODS = [
+    row
+    for row, _ in rows_of(
+        "City: Graz | Q3 2024: 143 | Q3 2025: 171\nCity: Lyon | Q3 2024: 388 | Q3 2025: 206"
+    )
+]
+TOTALLED = [
+    row for row, _ in rows_of("Item: Ink | Price: 4\nItem: Pens | Price: 5\nItem: Total | Price: 9")
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "operation", "column", "conditions"),
+    [
+        ("Which order had the highest amount?", "highest", "Amount (EUR)", {}),
+        ("What is the smallest quantity of an order?", "lowest", "Quantity", {}),
+        ("What is the total amount of all orders?", "sum", "Amount (EUR)", {}),
+        ("What is the average amount of orders from Norway?", "average", "Amount (EUR)",
+         {"Country": "Norway"}),
+        ("How many orders were cancelled?", "count", "", {"Status": "Cancelled"}),
+        ("How many cancelled orders came from Norway?", "count", "",
+         {"Status": "Cancelled", "Country": "Norway"}),
+        ("Which Alpina order has the highest amount?", "highest", "Amount (EUR)",
+         {"Customer": "Alpina"}),
+    ],
+)  # fmt: skip
+def test_a_column_and_conditions_are_read_from_the_table_s_own_names(
+    question: str, operation: str, column: str, conditions: dict[str, str]
+) -> None:
+    found = column_question(question, ROWS)
+    assert found and found.is_about("")
+    assert (found.operation, found.column) == (operation, column)
+    assert {one.column: one.value for one in found.conditions} == conditions
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many orders are there?",  # of which nothing says that the table has them all
+        "How many orders were refunded?",
+        "How many orders are not cancelled?",
+        "How many orders are shipped or cancelled?",
+        "How many customers are from Norway?",  # a row is an order
+        "How many more orders are from Norway than from Austria?",
+        "How many Alpina did we sell?",  # a value is counted, not a row
+        "What quantity do the many orders from Norway have?",
+        "Which customer had the most orders?",
+        "Which order has the highest amount in 2025?",
+        "Which order has the highest amount above 500?",
+        "Which order is the most expensive?",
+        "Which order has the highest or lowest amount?",
+        "Which order has the highest amount except for SO-4?",
+        "What is the sum of the amounts?",  # of what rows is not said
+        "When was the order with the highest amount of tents shipped?",
+    ],
+)
+def test_what_is_not_certain_is_not_asked_of_a_column(question: str) -> None:
+    found = column_question(question, ROWS)
+    assert found is None or not found.is_about("")
+
+
+def test_a_column_of_a_period_is_the_question_s() -> None:
+    found = column_question("Which city had the most rides in Q3 2025?", PERIODS)
+    assert found and found.column == "Q3 2025" and found.unmet == {"ride"}
+    assert found.is_about("Rides by city (thousands)") and not found.is_about("Scooters")
+    assert column_question("Which city had the most rides?", PERIODS) is None
+    later = column_question("Which city had the most rides in Q3 2023?", PERIODS)
+    assert later is None
+
+
+def test_a_total_is_no_row_of_an_extreme_and_forbids_a_sum() -> None:
+    highest = column_question("Which item has the highest price?", TOTALLED)
+    assert highest and highest.column == "Price"
+    assert column_question("What is the total price of the items?", TOTALLED) is None

@@ -1,0 +1,64 @@
+"""Aggregates: what they come to, how they are told, and that nothing false holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from helix.domain.aggregates import Aggregate, Condition, Operation, aggregate
+from tests.support.order_table import cells
+
+AMOUNT = "Amount (EUR)"
+CANCELLED = (Condition("Status", "cancelled"),)
+
+
+def _of(operation: Operation, *conditions: Condition) -> Aggregate:
+    column = "" if operation == "count" else AMOUNT
+    columns = [*(one.column for one in conditions), *([column] if column else [])]
+    made = aggregate(operation, column, "Order", conditions, cells(*columns))
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize(
+    ("made", "statement"),
+    [
+        (_of("highest"), "SO-4: 2,150.00, Amount (EUR), the highest of 5 rows"),
+        (_of("lowest"), "SO-3: 310.25, Amount (EUR), the lowest of 5 rows"),
+        (_of("sum"), "Amount (EUR): 4,900.00, the sum of 5 rows"),
+        (_of("average"), "Amount (EUR): 980, the average of 5 rows"),
+        (_of("count", *CANCELLED), "Order: 2 of 5 rows, Status: cancelled"),
+        (_of("lowest", *CANCELLED),
+         "SO-2: 980.00, Amount (EUR), the lowest of 2 rows, Status: cancelled"),
+    ],
+)  # fmt: skip
+def test_an_aggregate_tells_its_result_and_over_how_many_rows(
+    made: Aggregate, statement: str
+) -> None:
+    assert made.statement == statement
+    assert made.holds()
+    told = made.to_json()
+    assert told["said"] in statement and told["operands"]
+
+
+def test_an_aggregate_with_another_result_cell_or_column_does_not_hold() -> None:
+    made = _of("highest")
+    assert not replace(made, result=Decimal("1044.50")).holds()
+    assert not replace(made, column="Quantity").holds()
+    assert not replace(made, operands=()).holds()
+    assert not replace(_of("lowest", *CANCELLED), operands=made.operands).holds()
+    changed = replace(made.operands[0], quote="9,999.00")
+    assert not replace(made, operands=(changed, *made.operands[1:])).holds()
+
+
+@pytest.mark.parametrize("quote", ["by agreement", "2,150.00", "(5.00)", "3 tons"])
+def test_a_cell_without_a_number_of_the_same_kind_or_a_tie_leaves_no_extreme(quote: str) -> None:
+    first, *others = cells(AMOUNT)
+    assert aggregate("highest", AMOUNT, "", (), [replace(first, quote=quote), *others]) is None
+
+
+def test_nothing_that_meets_the_conditions_is_no_count_of_zero() -> None:
+    refunded = (Condition("Status", "Refunded"),)
+    assert aggregate("count", "", "Order", refunded, cells("Status")) is None
