@@ -106,3 +106,14 @@ def test_a_false_comparison_is_not_proved(claim: str) -> None:
 def test_other_questions_compare_nothing() -> None:
     assert not asks_for_extreme("What was revenue in 2019?")
     assert not asks_for_extreme("")
+
+
+PLANTS = "Plant: {} | Country: {} | Employees: {}"
+
+
+def test_a_row_that_was_compared_with_no_other_is_no_answer() -> None:
+    lines = [PLANTS.format(*one) for one in (("Oslo", "Norway", "172"), ("Tartu", "Estonia", "96"))]
+    question = "Which plant in Norway is the biggest of all plants?"
+    assert ask(question, "\n".join(lines)) == REFUSAL
+    told = "\n".join([*lines, PLANTS.format("Largest plant in Norway", "Norway", "172")])
+    assert "172" in ask("How many employees has the largest plant in Norway?", told)

@@ -129,7 +129,8 @@ class _Likeliest(NamedTuple):
 
 def _answer(asked: Offered, risk: float, needed: str = "") -> _Likeliest:
     question, sources = asked.question, asked.sources
-    if asks_for_extreme(question):
+    is_extreme = asks_for_extreme(question)
+    if is_extreme:
         if found := extreme_of(question, sources):
             return _alone(f"{quote(found[1])} [{sources[found[0]].number}]")
     elif not (asked.follows or needed):
@@ -137,7 +138,7 @@ def _answer(asked: Offered, risk: float, needed: str = "") -> _Likeliest:
             if cell := named_cell(reading, sources):
                 return _alone(f"{quote(cell.of.statement)} [{sources[cell.of.source].number}]")
     best = likeliest(question, sources, risk, asked.follows, asked.said, needed)
-    if not best:
+    if not best or (is_extreme and _is_uncompared(best[0], sources)):
         return _Likeliest()
     in_order = sorted(best, key=lambda one: one[0].start if _is_of_one(best) else 0)
     whole = PARAGRAPH.join(_written(quotes, sources) for quotes in in_order)
@@ -146,6 +147,13 @@ def _answer(asked: Offered, risk: float, needed: str = "") -> _Likeliest:
 
 def _alone(answer: str) -> _Likeliest:
     return _Likeliest(answer, answer)
+
+
+def _is_uncompared(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> bool:
+    """True for a row of a table that does not say itself that it has the greatest or the least."""
+    first = quotes[0]
+    text = sources[first.source].text[first.start : first.end]
+    return first.form is Form.ROW and not asks_for_extreme(text)
 
 
 def _is_of_one(answers: Sequence[Sequence[Quote]]) -> bool:
