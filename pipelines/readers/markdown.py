@@ -19,6 +19,7 @@ from helix.domain.records import Section
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers import Progress, ReadText
+from pipelines.readers.bold_lines import LEVEL_OF_BOLD, bold_lines
 from pipelines.readers.front_matter import metadata_of
 from pipelines.readers.grids import bounded, moved
 from pipelines.readers.markdown_tables import table_in_place
@@ -92,10 +93,11 @@ def _line_starts(text: str) -> list[int]:
 def _parsed(text: str) -> _Marks:
     starts = _line_starts(text)
     tokens = _blocks_only().parse(text)
+    bold = set(bold_lines(tokens))
     headings: list[Heading] = []
     blocks: list[Span] = []
     tables: list[tuple[TableSpan, Table | None]] = []
-    for token, following in pairwise([*tokens, Token("end", "", 0)]):
+    for place, (token, following) in enumerate(pairwise([*tokens, Token("end", "", 0)])):
         if token.map is None:
             continue
         start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
@@ -103,6 +105,8 @@ def _parsed(text: str) -> _Marks:
         if token.type == "heading_open" and token.level == 0:
             level = int(token.tag[1:])
             headings.append(Heading(start, end, level, _plain(following.content)))
+        elif place in bold:
+            headings.append(Heading(start, end, LEVEL_OF_BOLD, _plain(following.content)))
         elif token.type == "fence":
             blocks.append((start, end))
         elif token.type == "table_open":

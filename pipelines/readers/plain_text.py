@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from charset_normalizer import from_bytes
 
-from pipelines.readers import Progress, ReadText, UnreadableFile
+from pipelines.readers import (
+    Progress,
+    ReadText,
+    UnreadableFile,
+    indentation,
+    section_numbers,
+    underlines,
+)
 from pipelines.readers.outline import LONGEST_HEADING, Heading, sections, short_title
+from pipelines.readers.text_lines import text_lines
 
 _MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,17 +37,35 @@ _CUT = re.compile(r"(?<=[^\W\d_])[\u2010\xad](\r?\n[^\S\r\n]*+)(\w\S*+)([^\S\r\n
 """A word that `man` or a typesetter cut: people who write a hyphen at a line's end type another."""
 _WITHIN_WORD = re.compile(r"[^\W\d_]\u2010[^\W\d_]")
 """That hyphen within a line: then it is the text's own for words that have one."""
-_UNDERLINE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}+[ \t]*+\r?$", re.MULTILINE)
-_GAP = re.compile(r"\t|\S {2,}\S")
-"""Columns: the line names those of a table."""
+_LONGEST_OUTLINED = 4_000_000  # characters whose lines are looked at one by one: 1 s, 100 MB
+_RUNNING_HEAD = re.compile(r"\s*+(\S{1,80}\(\w{1,10}\))[ \t]{2}[^\n]{1,200}[ \t]\1[ \t\r]*+\n")
+"""The first line that `man` prints: `MEND(1)   User Commands   MEND(1)`."""
+_GAP = re.compile(r"\n[^\S\n]*+\n")
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
     text = decode(data)
     text = text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text)
-    headings = list(headings_of(text))
-    return ReadText(text, sections=sections(text, headings) if headings else ())
+    headings = _headings(text)
+    title = _name_of_manual(text, headings)
+    return ReadText(text, title, sections(text, headings) if headings else ())
+
+
+def _name_of_manual(text: str, headings: Sequence[Heading]) -> str | None:
+    """The paragraph under the first heading of a manual page: its name, and what that is for."""
+    if not headings or not _RUNNING_HEAD.match(text):
+        return None
+    under = text[headings[0].end : headings[0].end + LONGEST_HEADING * 2].lstrip()
+    return short_title(_GAP.split(under, 1)[0]) or None
+
+
+def _headings(text: str) -> list[Heading]:
+    """Headings by the first sign that the text has: underlines, a margin of their own, numbers."""
+    if underlined := list(underlines.headings_of(text)):
+        return underlined
+    lines = list(text_lines(text)) if len(text) <= _LONGEST_OUTLINED else []
+    return list(indentation.headings_of(lines)) or section_numbers.headings_of(lines)
 
 
 def _mended(cut: re.Match[str]) -> str:
@@ -114,38 +140,3 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return data.decode(encoding)
     except UnicodeDecodeError:  # charset-normalizer looks at samples of a long text
         return None
-
-
-def headings_of(text: str) -> Iterator[Heading]:
-    """Headings of reStructuredText: each a line with a run of one mark below it, at least as long.
-    In front of it is an empty line, or the same run. The first kind of run in a text is that of its
-    outermost level, the next that of the level below. A run that separates texts elsewhere, as in
-    `svn log`, underlines only a line of its own length.
-    """
-    levels: dict[tuple[str, bool], int] = {}
-    rules = set(_rules(text))
-    for found in _UNDERLINE.finditer(text):
-        run, (start, line) = found[0].rstrip(), _line_before(text, found.start())
-        if not line or len(line) > min(len(run), LONGEST_HEADING):
-            continue
-        before, above = _line_before(text, start)
-        is_over = above == run
-        is_alone = is_over or not (above or line[0].isspace())
-        is_rule = not is_over and run in rules and len(line) < len(run)
-        if is_alone and not (is_rule or _GAP.search(line) or _UNDERLINE.fullmatch(line)):
-            level = levels.setdefault((found[1], is_over), len(levels) + 1)
-            begin = before if is_over else start
-            yield Heading(begin, found.end(), level, short_title(line))
-
-
-def _rules(text: str) -> Iterator[str]:
-    """The runs below an empty line, or first in the text."""
-    for found in _UNDERLINE.finditer(text):
-        if not _line_before(text, found.start())[1]:
-            yield found[0].rstrip()
-
-
-def _line_before(text: str, start: int) -> tuple[int, str]:
-    """The start of the line in front of the one at ``start``, and its text to the last mark."""
-    begin = text.rfind("\n", 0, max(start - 1, 0)) + 1
-    return begin, text[begin:start].rstrip()

@@ -123,6 +123,92 @@ def test_a_rule_between_texts_underlines_none_of_them() -> None:
     assert paths == [(), ("x" * 30,), ("x" * 30, "Over")]
 
 
+MANUAL = """MEND(1)                  User Commands                  MEND(1)
+
+NAME
+       mend - mends lamps
+       and cups
+
+OPTIONS
+   Of lamps
+       -f, --force
+              Mend what is whole too.
+
+       colour name
+              the colour of the lamp
+
+   Of cups
+       -g     Glue cups.
+
+SEE ALSO
+       break(1)
+
+mend 1.0                    2026-11-30                    MEND(1)
+"""
+
+
+def test_lines_at_the_margin_are_the_headings_of_a_manual_page() -> None:
+    done = read("text", MANUAL.encode())
+    assert done.text == MANUAL
+    assert done.title == "mend - mends lamps and cups"
+    under = ("OPTIONS", "Of lamps"), ("OPTIONS", "Of cups")
+    paths = [one.heading_path for one in done.sections]
+    assert paths == [(), ("NAME",), *under, ("SEE ALSO",)]
+    assert done.text[done.sections[2].start :].startswith("OPTIONS\n   Of lamps\n")
+
+
+def test_numbers_say_how_deep_a_heading_at_the_margin_is() -> None:
+    rfc = "1.  Aim\n\n   Text.\n\n1.1.  Scope\n\n   Text.\n\nAppendix A.  More\n\n   Text.\n"
+    paths = [one.heading_path for one in read("text", rfc.encode()).sections]
+    assert paths == [("1. Aim",), ("1. Aim", "1.1. Scope"), ("Appendix A. More",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Milk\n  for tea\n\nBread\n  for Tom\n\nThen we went home\nand slept well\nall night.\n",
+        "def mend():\n    pass\n\ndef glue():\n    pass\n\ndef paint():\n    pass\n",
+        "Name    Day\n  Tom   Monday\n\nName    Day\n  Ann   Friday\n\nName  Day\n  Al  May\n",
+    ],
+)
+def test_text_that_goes_on_at_the_margin_has_no_headings_there(text: str) -> None:
+    assert not read("text", text.encode()).sections
+
+
+def test_numbers_that_go_on_from_each_other_are_headings() -> None:
+    text = (
+        "1. Aim\n2. Means\n2.1 Glue\n3. End\n\n1. Aim\n\nWe mend.\n\n4. Not yet\n\n2. Means\n"
+        "2.1 Glue\n\n1. a list\n\n2. of steps\n\nText.\n\n2.2 Paint\n\nText.\n\n3. End\n\nText.\n"
+    )
+    paths = [one.heading_path for one in read("text", text.encode()).sections]
+    assert paths == [
+        (),
+        ("1. Aim",),
+        ("2. Means", "2.1 Glue"),
+        ("2. Means", "2.2 Paint"),
+        ("3. End",),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Milk\n\n2. Bread\n\n3. Tea\n\n4. Jam\n",
+        "1. Milk.\n\nx\n\n2. Tea.\n\nx\n\n3. Jam.\n\nx\n",
+    ],
+)
+def test_a_numbered_list_has_no_headings(text: str) -> None:
+    assert not read("text", text.encode()).sections
+
+
+@pytest.mark.parametrize(
+    "line", ["a\n", " a\n\n", "1. a\n\n", "1.1.1 a\n", "\t", "  ", "A.  b\n c\n"]
+)
+def test_many_lines_take_linear_time(line: str) -> None:
+    """Quadratic time would reach the test's own limit."""
+    read("text", f"a{line * (400_000 // len(line))}".encode())
+
+
 @given(st.text().filter(lambda text: text.strip() and "\x00" not in text))
 def test_text_is_kept_to_the_character(text: str) -> None:
     for kind in KINDS:
@@ -280,6 +366,20 @@ def test_sections_cover_any_marks(text: str) -> None:
 def test_hostile_markdown_ends(text: str) -> None:
     """Quadratic time would reach the test's own limit."""
     assert_covers(text, structure_of(text)[0])
+
+
+def test_bold_lines_are_headings_below_those_with_a_mark() -> None:
+    text = (
+        "# One\n\n**Who pays?**\n\nWe do.\n\n  * **2.1 It ends.**\n\n  text\n\n"
+        "**A rule that ends.**\n\n- **Milk**\n- **Bread**\n\n**So:**\n\n"
+        "**a** and **b**\n\n## Two\n\ntext\n"
+    )
+    rest = "text\n\n**A rule that ends.**\n\n- **Milk**\n- **Bread**\n\n**So:**\n\n**a** and **b**"
+    assert outline(text) == [
+        ("One > Who pays?", "# One\n\n**Who pays?**\n\nWe do."),
+        ("One > 2.1 It ends.", f"* **2.1 It ends.**\n\n  {rest}"),
+        ("One > Two", "## Two\n\ntext"),
+    ]
 
 
 def test_a_large_text_keeps_headings_and_fences() -> None:

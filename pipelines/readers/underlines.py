@@ -1,0 +1,48 @@
+"""Headings of plain text that are underlined, as reStructuredText has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipelines.readers.outline import LONGEST_HEADING, Heading, short_title
+
+_UNDERLINE = re.compile(r"^([!-/:-@\[-`{-~])\1{2,}+[ \t]*+\r?$", re.MULTILINE)
+_GAP = re.compile(r"\t|\S {2,}\S")
+"""Columns: the line names those of a table."""
+
+
+def headings_of(text: str) -> Iterator[Heading]:
+    """Headings: each a line with a run of one mark below it that is at least as long.
+
+    In front of it is an empty line, or the same run. The first kind of run in a text is that of its
+    outermost level, the next that of the level below. A run that separates texts elsewhere, as in
+    `svn log`, underlines only a line of its own length.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    rules = set(_rules(text))
+    for found in _UNDERLINE.finditer(text):
+        run, (start, line) = found[0].rstrip(), _line_before(text, found.start())
+        if not line or len(line) > min(len(run), LONGEST_HEADING):
+            continue
+        before, above = _line_before(text, start)
+        is_over = above == run
+        is_alone = is_over or not (above or line[0].isspace())
+        is_rule = not is_over and run in rules and len(line) < len(run)
+        if is_alone and not (is_rule or _GAP.search(line) or _UNDERLINE.fullmatch(line)):
+            level = levels.setdefault((found[1], is_over), len(levels) + 1)
+            begin = before if is_over else start
+            yield Heading(begin, found.end(), level, short_title(line))
+
+
+def _rules(text: str) -> Iterator[str]:
+    """The runs below an empty line, or first in the text."""
+    for found in _UNDERLINE.finditer(text):
+        if not _line_before(text, found.start())[1]:
+            yield found[0].rstrip()
+
+
+def _line_before(text: str, start: int) -> tuple[int, str]:
+    """The start of the line in front of the one at ``start``, and its text to the last mark."""
+    begin = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return begin, text[begin:start].rstrip()
