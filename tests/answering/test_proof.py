@@ -8,6 +8,7 @@ import pytest
 
 from evals.proof_pairs import hand_pairs
 from helix.answering.proof import prove
+from helix.answering.proof.marks import with_marks
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit
@@ -86,6 +87,21 @@ def test_a_quote_ends_behind_a_sign_that_stands_apart_from_its_number(share: str
     row = f"Umsatz 2023 (€): 987.654,30 | Umsatz 2024 (€): 912.300,50 | Wert: {share}"
     text = f"Umsatz 2023 (€): 1,5 | Wert: 3 %\n{row}\nUmsatz 2023 (€): 7,5 | Wert: 2 %"
     assert quotes(f"{row} [1]", source(1, text)) == [[(1, row)]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`quiet` hides all lines, loud ones too, and may not be undone",
+        "| `quiet` | `bool \\| str` | Hides lines that are not denied. |",
+        "- Do not quit if a status is turned around with !.",
+        "> **Note** Est-ce que rien ne manque ?",
+    ],
+)
+def test_marks_around_a_quote_are_no_words_that_it_leaves_out(text: str) -> None:
+    proof = prove(f"{text} [1]", [source(1, f"Before.\n\n{text}\n\nBehind it.")])
+    (statement,) = with_marks(proof, "", f"{text} [1]", []).statements
+    assert (statement.problem, statement.is_copy) == (None, True)
 
 
 def test_a_span_counts_characters_of_the_document_and_names_chunk_and_page() -> None:

@@ -18,8 +18,13 @@ from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.words import WORD, copy_words, copy_words_in_place, plain_ascii
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
-_OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§"
-_CLOSING = re.compile(r"(?:[ \u00a0\u202f]?[%‰°€$£¥])?[.!?…؟۔।॥。！？\"'”’»›)\]}）」』*_:;]*")
+_OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§`"
+_CLOSING = re.compile(
+    r"(?:[ \u00a0\u202f]?[%‰°€$£¥])?(?:[ \u00a0\u202f](?=[.!?…]))?"
+    r"[.!?…؟۔।॥。！？\"'”’»›)\]}）」』*_:;`]*"
+)
+_MARKS = " \t\u00a0\"'”’)]*_`|>•+-"
+"""Marks that a sentence may have in front of it, a list's and a row's among them."""
 _SENTENCE_END = ".!?…؟۔।॥。！？\n\r\v\f\x85\u2028\u2029"
 _MOST_PLACES = 4  # where a statement's words may stand in one chunk, as far as it is looked at
 _NOT_SPACE = re.compile(r"\S")
@@ -94,7 +99,7 @@ class Passage:
 
     def _begins(self, start: int) -> bool:
         head = self.text[max(0, start - 200) : start]
-        bare = head.rstrip(" \t\u00a0\"'”’)]*_")
+        bare = head.rstrip(_MARKS)
         return (not bare and start <= 200) or bare[-1:] in _SENTENCE_END
 
     def _ends(self, end: int) -> bool:
