@@ -21,7 +21,6 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.numerals import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
-from pipelines.readers.pptx_bullets import paragraphs
 from pipelines.readers.slides import Piece, add_slide, title_of
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
