@@ -16,9 +16,8 @@ from functools import cached_property
 from helix.domain.aggregates import Condition, Operation
 from helix.evidence.naming import Words, agrees, telling_words
 from helix.language.comparisons import is_total
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meaning, meanings
-from helix.language.periods import Period, periods
+from helix.language.periods import Period, periods, without_periods
 from helix.language.rows import INWARDS, Named, TableRow, amount
 from helix.language.terms import STOP_WORDS
 from helix.language.word_lists import word_lists

@@ -186,4 +186,4 @@ def test_suggestions_are_narrowed_by_document_and_tag(database_url: str) -> None
         assert asked(tag=["tag 1", "tag 2"]) == []
         assert asked(tenant_id="other") == []
         for wrong in ({"document_id": 2**63}, {"document_id": -1}, {"tag": "a\x00b"}, {"tag": ""}):
-            assert client.get("/v1/suggestions", params=wrong).status_code == 400  # type: ignore[arg-type]
+            assert client.get("/v1/suggestions", params=wrong).status_code == 400

@@ -236,7 +236,7 @@ def test_a_link_begins_with_no_name_that_its_sender_made_up(accounts: Accounts) 
         if forged.status_code == 400:
             assert "set HELIX_URL" in forged.json()["error"]
     assert ada.get("/v1/invitations").json()["invitations"] == []
-    forged = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
-    told = ada.post("/v1/members/2/link", json={}, headers=forged)
+    headers = {"Host": "evil.example.com", "Origin": "http://evil.example.com"}
+    told = ada.post("/v1/members/2/link", json={}, headers=headers)
     assert told.status_code == 400 and "set HELIX_URL" in told.json()["error"]
     assert accounts.sql("SELECT count(*) FROM invitations") == [(0,)]
