@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from threading import Lock
@@ -24,6 +25,7 @@ class BlockingRunner:
     """
 
     def __init__(self) -> None:
+        self._process = os.getpid()
         self._lock = Lock()
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
@@ -35,7 +37,7 @@ class BlockingRunner:
 
         Raises:
             RuntimeError: it is called from a coroutine that it runs itself, which would never end.
-            StoreUnavailable: it is closed.
+            StoreUnavailable: it is closed, or was made before this process was forked.
         """
         return self._started().call(function, *arguments)
 
@@ -44,6 +46,8 @@ class BlockingRunner:
         return await asyncio.wrap_future(self._started().start_task_soon(function))
 
     def _started(self) -> BlockingPortal:
+        if self._process != os.getpid():  # neither its thread nor its connections come along
+            raise StoreUnavailable("the store was opened before a fork: open one in each process")
         with self._lock:
             if self._closed:
                 raise StoreUnavailable("the store is closed")

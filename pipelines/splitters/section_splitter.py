@@ -73,8 +73,8 @@ class SectionSplitter(NodeParser):
         ValueError: sections overlap, are out of order or reach out of the text.
     """
 
-    chunk_tokens: int = Field(500, ge=16)
-    overlap_tokens: int = Field(50, ge=0)
+    chunk_tokens: int = Field(default=500, ge=16)
+    overlap_tokens: int = Field(default=50, ge=0)
 
     @classmethod
     def class_name(cls) -> str:
