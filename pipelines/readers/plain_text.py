@@ -33,6 +33,8 @@ _LEAST_COHERENCE = 0.4  # letters as frequent as in a language; two sentences re
 _LEAST_IDEOGRAPHS = 20  # characters; a wrong one is not valid for as long
 _OF_TABLES = re.compile(rb"[!-/:-?]|(?<![\x80-\xff])\d++")
 """Marks and numbers, the same in every encoding: to charset-normalizer many of them are chaos."""
+_HYPHENS = "\u2010\xad"
+"""Looked for first: patterns that begin with any letter take four fifths of a long text's time."""
 _CUT = re.compile(r"(?<=[^\W\d_])[\u2010\xad](\r?\n[^\S\r\n]*+)(\w\S*+)([^\S\r\n]++(?=\S))?")
 """A word that `man` or a typesetter cut: people who write a hyphen at a line's end type another."""
 _WITHIN_WORD = re.compile(r"[^\W\d_]\u2010[^\W\d_]")
@@ -46,7 +48,8 @@ _GAP = re.compile(r"\n[^\S\n]*+\n")
 def read(data: bytes, progress: Progress) -> ReadText:
     """Raises UnreadableFile for bytes that are not text, and for text without a word."""
     text = decode(data)
-    text = text if _WITHIN_WORD.search(text) else _CUT.sub(_mended, text)
+    if any(hyphen in text for hyphen in _HYPHENS) and not _WITHIN_WORD.search(text):
+        text = _CUT.sub(_mended, text)
     headings = _headings(text)
     title = _name_of_manual(text, headings)
     return ReadText(text, title, sections(text, headings) if headings else ())
