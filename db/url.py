@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -93,6 +95,8 @@ def explain(url: str, error: psycopg.Error) -> DatabaseError:
         return DatabaseError(
             f"{place} has no such database ({reason}): create it, or mend DATABASE_URL"
         )
+    if os.strerror(errno.ENOSPC) in reason:  # it runs, and says so itself
+        return DatabaseError(f"{place} has no room ({reason}): make some on its disk")
     return DatabaseError(f"cannot reach {place} ({reason}): start it, or mend DATABASE_URL")
 
 

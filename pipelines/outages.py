@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -14,6 +17,8 @@ from helix.providers.retries import RetryPolicy
 from helix.store import ChunkStore
 
 T = TypeVar("T")
+_logger = logging.getLogger(__name__)
+_NOTICE_SECONDS = 60.0
 
 OUTAGE_SECONDS = 600.0
 """The seconds that an operation waits for the database, all its pauses together, at most."""
@@ -41,7 +46,25 @@ def is_outage(cause: BaseException | None) -> bool:
 def _asked_delay(error: Exception) -> float | None:
     """A Judge: another attempt may help where the database did not answer, and did not refuse."""
     is_away = isinstance(error, StoreUnavailable) and is_outage(error.__cause__)
-    return 0.0 if is_away or isinstance(error, BucketUnavailable) else None
+    if not (is_away or isinstance(error, BucketUnavailable)):
+        return None
+    _notice.tell(error)
+    return 0.0
+
+
+class _Notice:
+    """Logs that something is waited for: of many who wait, and for how long ever, once a minute."""
+
+    _at = -math.inf
+
+    def tell(self, error: Exception) -> None:
+        now = time.monotonic()
+        if now - self._at > _NOTICE_SECONDS:
+            self._at = now
+            _logger.warning("waiting: %s", error)
+
+
+_notice = _Notice()
 
 
 async def through_outages(operation: Callable[[], Awaitable[T]]) -> T:

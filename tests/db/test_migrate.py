@@ -22,7 +22,7 @@ from db.migrate import (
     pgvector_problem,
     postgres_problem,
 )
-from db.url import HOW, open_database, redact
+from db.url import HOW, explain, open_database, redact
 from tests.support.catalog import catalog
 from tests.support.sql_rows import add_chunk, add_document, count
 
@@ -194,6 +194,15 @@ def test_no_server(url: str, said: str) -> None:
         check_schema(url)
     assert "hunter2" not in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_server_whose_disk_is_full_is_not_to_be_started() -> None:
+    told = "connection failed: FATAL:  could not write init file: No space left on device"
+    problem = explain("postgresql://u:hunter2@db/x", psycopg.OperationalError(told))
+    assert str(problem) == (
+        "postgresql://u:***@db/x has no room (could not write init file: No space left on device):"
+        " make some on its disk"
+    )
 
 
 def test_unknown_database_and_role(database_url: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from helix.errors import StoreUnavailable
 from helix.storage.connections import unavailable
+from pipelines import outages
 from pipelines.outages import through_outages
 
 
@@ -46,3 +47,12 @@ async def test_a_limit_of_the_server_is_not_waited_for() -> None:
     with pytest.raises(StoreUnavailable):
         await _carried(failures)
     assert len(failures) == 1
+
+
+async def test_what_is_waited_for_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    full = psycopg.errors.DiskFull("no space left on device")
+    outages._notice = outages._Notice()
+    for _ in range(2):
+        assert await _carried(_failing(full, 2)) == 7
+    told = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert told == ["waiting: the database's disk is full: make room there, then try again"]
