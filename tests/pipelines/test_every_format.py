@@ -151,10 +151,11 @@ FILES: dict[str, bytes] = {
         title="Choir",
     ),
     "fwd-glacier.eml": mail(
-        "Hello all,\n\nThe glacier hut is closed until the avalanche barrier is repaired.\n",
+        "--A\n\nFor your tour in June.\n--A\nContent-Type: message/rfc822\n\n"
+        "Subject: Glacier hut\n\nThe hut is closed until the avalanche barrier is repaired.\n--A--",
         From="Reto <reto@example.ch>",
-        Subject="Glacier hut",
-        Date="Mon, 3 Mar 2025 10:00:00 +0100",
+        Subject="Fwd: Glacier hut",
+        Content_Type="multipart/mixed; boundary=A",
     ),
     "pendulum.ipynb": json.dumps(
         {
@@ -235,7 +236,8 @@ CASES = [
     ),
     Case(
         "fwd-glacier.eml", "Until when is the glacier hut closed?",
-        "until the avalanche barrier is repaired", "Glacier hut",
+        "until the avalanche barrier is repaired", "Fwd: Glacier hut",
+        heading_path=["Glacier hut"],
     ),
     Case(
         "pendulum.ipynb", "What does the pendulum hang from?", "a piano wire of nine metres",

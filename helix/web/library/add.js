@@ -20,7 +20,7 @@ export function Add({ tags, web: allowed, empty, space }) {
   return html`<section class="add" aria-label="Add documents">
     <div class="drop">
       <span class="drop-icon"><${Icon} name="add" /></span>
-      <p><strong>Drop files or folders anywhere</strong><span class="hint">PDF, Word, PowerPoint, Excel, CSV, Markdown, HTML, EPUB, text${tags.length ? `; they get the label “${tags[0]}”` : ""}</span></p>
+      <p><strong>Drop files or folders anywhere</strong><span class="hint">PDF, Office, OpenDocument, CSV, Markdown, HTML, EPUB, mail, notebooks, text${tags.length ? `; they get the label “${tags[0]}”` : ""}</span></p>
       <div class="add-ways">
         <${Button} kind="main" onClick=${() => chooser.current.click()}>Choose files</>
         <${Button} onClick=${() => openDialog("text", { tags })}>Paste text</>

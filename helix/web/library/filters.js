@@ -1,4 +1,4 @@
-// What the list shows, and in which order; it stands in the address:
+// What the list shows, and in which order, by its address:
 // #/library?q=&tag=&status=&kind=&format=&when=&from=&to=&where=&sort=&order=
 //
 //   const wanted = wantedOf(route);              the parameters of GET /v1/documents
@@ -11,7 +11,7 @@ import { address, go } from "../router.js";
 const STATES = { ready: "Ready", processing: "Processing", failed: "Failed" };
 const FORMATS = {
   pdf: "PDF", docx: "Word", pptx: "PowerPoint", xlsx: "Excel", csv: "CSV", markdown: "Markdown",
-  html: "Web pages", epub: "EPUB", text: "Text",
+  html: "Web pages", epub: "EPUB", text: "Text", eml: "Mail", ipynb: "Notebooks",
 };
 export const WHENS = { today: "Today", week: "Last 7 days", month: "Last 30 days", year: "This year", between: "Custom range" };
 const SORTS = {

@@ -5,15 +5,16 @@
 //
 // A block: { kind, start, end, page, … } with `kind`
 //   heading (level), paragraph, item (depth), code, note, markdown, table (table, first, last), grid, sheet (name)
-// What is drawn of a block are slices of the text: nothing is put together anew, so that a place
-// in the text is a place on the page. A workbook's text has no names of sheets.
+// A block is drawn as slices of the text: a place in the text is a place on the page. A workbook's
+// text has no names of sheets.
 import { blockLengths } from "../markdown.js";
 
 const LONGEST = 3000; // of one block; what is longer goes on in the next
-const LEAF = 2500; // characters of a leaf, about three screens of a phone
-const ROWS = 60; // of a table, in one block
-const MARKED_UP = new Set(["html", "epub"]); // their readers write headings and code as Markdown does
-const AS_IT_STANDS = new Set(["text", "csv", "xlsx"]); // a "- " of theirs need not be a list
+const LEAF = 2500; // characters, about three screens of a phone
+const ROWS = 60; // in one block
+const MARKED_UP = new Set(["html", "epub", "eml"]); // headings and code as in Markdown
+const SHEETS = new Set(["xlsx", "ods"]);
+const AS_IT_STANDS = new Set(["text", "csv", ...SHEETS]); // a "- " of theirs need not be a list
 const ITEM = /^( *)(?:[-–•▪◦*]|\d{1,3}[.)])[ \t]+\S/;
 const HEADING = /^(#{1,6}) +(?=\S)/;
 const FENCE = /^(`{3,})$/;
@@ -25,7 +26,7 @@ export function blocksOf({ text, media, outline, tables }) {
   let sheet = null;
   for (const section of sections) {
     const { start, end, page = null, heading_path: path } = section;
-    if (media === "xlsx" && path?.[0] && path[0] !== sheet) found.push({ kind: "sheet", name: (sheet = path[0]), start, end: start, page });
+    if (SHEETS.has(media) && path?.[0] && path[0] !== sheet) found.push({ kind: "sheet", name: (sheet = path[0]), start, end: start, page });
     let from = start;
     const parse = (to) => from < to && found.push(...parsed(text, from, to, { media, page, path: from === start ? path || [] : [] }));
     for (const table of tables.filter((one) => one.start < end && start < one.end)) {
@@ -69,7 +70,7 @@ function add(found, block) {
 
 function parsed(text, from, to, { media, page, path }) {
   if (!text.slice(from, to).trim()) return [];
-  const blocks = media === "markdown" ? markdown(text, from, to) : lines(text, from, to, media, path);
+  const blocks = media === "markdown" || media === "ipynb" ? markdown(text, from, to) : lines(text, from, to, media, path);
   return blocks.flatMap((block) => shorter(text, block)).map((block) => ({ ...block, page }));
 }
 
@@ -121,7 +122,7 @@ function kindOf(line, media, headings, before) {
   if (level >= 0) return { kind: "heading", level: level + 1 };
   const item = AS_IT_STANDS.has(media) ? null : line.match(ITEM);
   if (item) return { kind: "item", depth: Math.min(Math.floor(item[1].length / 2), 6) };
-  if (media === "pptx") return { kind: line.startsWith("Notes: ") ? "note" : "item", depth: 0 };
+  if (media === "pptx" || media === "odp") return { kind: line.startsWith("Notes: ") ? "note" : "item", depth: 0 };
   return { kind: "paragraph" };
 }
 
