@@ -96,9 +96,9 @@ def _fenced(code: str, language: str = "") -> str:
 
 
 def _text(value: Any) -> str:
-    """A text, which may be a list of its lines."""
-    lines = value if isinstance(value, list) else [value]
-    return "".join(line for line in lines if isinstance(line, str))
+    """A text, which may be a list of its lines; up to nbformat 2 without their ends."""
+    lines = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    return ("" if all(one.endswith("\n") for one in lines[:-1]) else "\n").join(lines)
 
 
 def _dict(value: Any) -> Mapping[str, Any]:

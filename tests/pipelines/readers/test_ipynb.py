@@ -56,13 +56,13 @@ def test_a_notebook_of_the_older_form() -> None:
     cells = [
         {"cell_type": "heading", "level": 2, "source": ["Setup"]},
         {
-            "cell_type": "code", "language": "python", "input": ["1 + 1"],
+            "cell_type": "code", "language": "python", "input": ["one = 1", "1 + one"],
             "outputs": [{"output_type": "pyout", "text": ["2"], "html": ["<b>2</b>"]}],
         },
     ]  # fmt: skip
     data = json.dumps({"worksheets": [{"cells": cells}], "metadata": {"name": "x"}, "nbformat": 3})
     assert read("ipynb", data.encode()).text == (
-        "## Setup\n\n```python\n1 + 1\n```\n\n```\n2\n```\n"
+        "## Setup\n\n```python\none = 1\n1 + one\n```\n\n```\n2\n```\n"
     )
 
 
