@@ -92,7 +92,11 @@ def _bodies(draft: Draft, mail: Mail) -> Iterator[_Body]:
         elif kind == "text/html" and not is_file:
             yield from _html(draft, part)
         elif part.get_content_maintype() == "text" and not is_file:
-            yield _plain(in_charset(bytes_of(part), (part.get_content_charset(""),)))
+            data = bytes_of(part)
+            if b"\0" in data:
+                _warn(draft, "a part of it that is no text is not read")
+            else:
+                yield _plain(in_charset(data, (part.get_content_charset(""),)))
 
 
 def _alternatives(draft: Draft, part: Mail) -> Iterator[list[_Body]]:

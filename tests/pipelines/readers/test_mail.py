@@ -94,6 +94,7 @@ def test_a_head_in_bytes_of_no_told_encoding() -> None:
         (mail("Text", Content_Type="multipart/mixed; boundary=A"), ""),
         (mail("--A\n\nText", Content_Type="multipart/mixed; boundary=A", Subject="S"), "Text"),
         (mail("", Subject="Only this"), "Subject: Only this"),
+        (b"GIF89a\0\1", ""),
     ],
 )
 def test_damaged_mails_are_read_as_far_as_they_go(data: bytes, text: str) -> None:
