@@ -131,7 +131,7 @@ def parts_of(rows: Iterable[Row]) -> Iterator[Part]:
             if opening := opening_of(near, again=bool(expected)):
                 table.end()
                 yield from table.taken()
-                above, reading = _opened(source, opening)
+                above, reading = _opened(source, opening, is_first=not expected)
                 table = _Rows(reading)
                 if above:
                     yield Part(None, above)
@@ -167,7 +167,7 @@ class _Ahead:
         return self._seen.popleft()
 
 
-def _opened(source: _Ahead, opening: Opening) -> tuple[list[GridRow], Reading]:
+def _opened(source: _Ahead, opening: Opening, *, is_first: bool) -> tuple[list[GridRow], Reading]:
     """Takes what stands above the table and its header: the text above it, and its reading.
 
     A header is kept among the text only where a column of it has no value below: no line of the
@@ -176,7 +176,8 @@ def _opened(source: _Ahead, opening: Opening) -> tuple[list[GridRow], Reading]:
     above = [source.take() for _ in range(opening.above)]
     header = [source.take() for _ in range(opening.header)]
     below = source.peek(_AHEAD)
-    captions = _captions(above, (header or below)[0].number) if header or below else []
+    gap = 1 if is_first else 0
+    captions = _captions(above, (header or below)[0].number, gap) if header or below else []
     reading = reading_of(captions, header, below)
     text = above[: len(above) - len(captions)]
     is_long = any(
@@ -194,12 +195,15 @@ def _opened(source: _Ahead, opening: Opening) -> tuple[list[GridRow], Reading]:
     return [_text_row(row) for row in text], reading
 
 
-def _captions(above: Sequence[Row], number: int) -> list[Row]:
-    """The rows of one short text each right above the row of this number."""
+def _captions(above: Sequence[Row], number: int, gap: int) -> list[Row]:
+    """The rows of one short text each above the row of this number, at most ``gap`` rows apart.
+
+    Below a sheet's title a row is often left empty; below another table's notes too.
+    """
     found: list[Row] = []
     for row in reversed(above):
         texts = list(filter(None, row.cells))
-        is_near = row.number == number - 1 - len(found)
+        is_near = (found[0].number if found else number) - row.number <= 1 + gap
         if not is_near or len(set(texts)) != 1 or len(texts[0]) > LONGEST_NAME:
             break
         if len(found) == _MOST_CAPTIONS:

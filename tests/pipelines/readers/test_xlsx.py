@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import openpyxl  # type: ignore[import-untyped]
 import pytest
 
+from helix.language.rows import counted_in, rows_of, units_in
 from pipelines.readers import ReadText, UnreadableFile, read
 from pipelines.readers.grids import GROUP
 from tests.pipelines.readers.test_tables import assert_tiled, labels, parts
@@ -40,6 +41,18 @@ def test_a_workbook_is_read_sheet_by_sheet() -> None:
     assert [section.heading_path for section in done.sections] == [("Budget",)] * 3 + [("Costs",)]
     assert heard == [(1, 3), (2, 3), (3, 3)]
     assert_tiled(done)
+
+
+def test_a_sheet_s_title_and_units_above_an_empty_row_are_its_table_s() -> None:
+    above = [("City of Veld",), ("in thousands of euros",), ()]
+    rows = [("Item", "Budget", "Actual"), ("Library", 1250, 1198), ("Museum", 2040, 2215)]
+    done = read("xlsx", xlsx({"Budget": [*above, *rows]}))
+    (table,) = done.tables
+    assert table.caption == "City of Veld in thousands of euros"
+    (part,) = parts(done)
+    (row, line), *_ = rows_of(part)
+    units = units_in(part, line)
+    assert counted_in(row, row.cells[0], units) == "thousand"
 
 
 @pytest.mark.parametrize(
