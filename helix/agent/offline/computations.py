@@ -14,9 +14,11 @@ from typing import Literal
 
 from helix.agent.figures import Figure
 from helix.evidence.naming import Mention, Naming, Words, is_of
+from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods
 from helix.language.rows import INWARDS
+from helix.language.word_lists import word_lists
 
 Kind = Literal["percent change", "share", "ratio", "average", "sum", "change"]
 Cells = Sequence[tuple[int, Figure]]
@@ -35,6 +37,7 @@ _ALL_NAMES = frozenset[str]().union(*_KINDS.values())
 _OF_ROWS = ("share", "ratio")
 _SPAN = re.compile(r"\b((?:19|20)\d\d)\s?[-–]\s?((?:19|20)\d\d)\b")
 _GLUED = re.compile(r"(?<=\b\d{4}),(?=\d{4}\b)")
+_OF_TIME = word_lists("tables")["of_time"]
 _CLOSE = 0.02
 _MOST_PERIODS = 12
 
@@ -118,7 +121,7 @@ def _of_periods(
         wanted = asked if len(asked) > 1 or not is_change else _with_year_before(asked[0])
         each = [named.cells(period) for period in wanted]
         found = [some[0] for some in each if len(some) == 1]
-        if len(found) < len(wanted) or len({one.figure.row for one in found}) > 1:
+        if len(found) < len(wanted) or len(set(map(_measure, found))) > 1:
             return None
     if not 1 < len(found) <= (2 if is_change else _MOST_PERIODS):
         return None
@@ -127,6 +130,12 @@ def _of_periods(
     if kind == "percent change" and named.has_percentages(found):
         return None
     return Computation(kind, [(one.source, one.figure) for one in found])
+
+
+def _measure(one: _Found) -> tuple[str, Words]:
+    """Equal for cells that differ in their period alone: a row, and its column's other words."""
+    column = frozenset(meanings(without_periods(one.figure.column)))
+    return one.figure.row, column - _OF_TIME
 
 
 class _NamedCells:

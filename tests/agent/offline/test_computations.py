@@ -47,6 +47,8 @@ HITS = (
         ["Notes", *(f"{row} | 2019: {now} | 2018: {then}" for row, (now, then) in _ROWS.items())]
     )),
     _hit(2, f"Sales by region\n{_WEST}\n{_EAST}"),
+    _hit(3, "Museum | Budget 2019: 2,040 | Actual 2019: 2,215"),
+    _hit(4, "Museum | 2018: 58,940 | 2017: 66,015"),
 )  # fmt: skip
 
 
@@ -120,10 +122,11 @@ async def test_the_numbers_that_are_named_are_computed_with(question: str, said:
         "What was the percentage change in sales from West from 2018 to 2019?",
         "What percentage of total EBITDA is tea in 2019?",
         "What is the sum of EBITDA in 2019?",
+        "What is the difference between the museum's actual and budget in 2019?",
         "",
     ],
     ids=["nothing to compute", "no such year", "no such row", "two rows", "shares stand beside",
-         "no such part", "one year alone", "empty"],
+         "no such part", "one year alone", "two measures", "empty"],
 )  # fmt: skip
 async def test_what_is_not_named_alone_is_not_computed(question: str) -> None:
     assert await _computed(question) is None
