@@ -15,6 +15,8 @@ from helix.domain.calculations import Calculation, Operand
 from helix.language.rows import INWARDS
 
 Operation = Literal["highest", "lowest", "sum", "average", "count"]
+_ROUNDED = 1000
+"""The share of a total, as its inverse, by which its rounded parts may miss it."""
 _PLACES = 2
 """Decimals of an average as it is told."""
 _COMPUTED: Mapping[Operation, Callable[[Sequence[Decimal]], Decimal]] = {
@@ -179,7 +181,25 @@ def _outcome(of: Aggregate) -> Decimal | None:
     units = {(one.scale, one.amount and one.amount.unit) for one in cells}
     if len(values) < len(cells) or len(units) > 1 or len(values) < 2:
         return None
+    if _has_total(values) or _is_misread(values):
+        return None
     result = _COMPUTED[of.operation](values)
     is_extreme = of.operation in ("highest", "lowest")
     several = values.count(result) > 1 or any(value < 0 for value in values)
     return None if is_extreme and several else result
+
+
+def _has_total(values: Sequence[Decimal]) -> bool:
+    """True where the greatest is the sum of all others, as a total without its name is."""
+    most = max(values)
+    return len(values) > 2 and abs(2 * most - sum(values)) * _ROUNDED <= most
+
+
+def _is_misread(values: Sequence[Decimal]) -> bool:
+    """True where whole numbers stand beside such of three decimals: `1.299` may be a thousand."""
+    return {0, 3} <= set(map(_decimals, values))
+
+
+def _decimals(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0

@@ -55,7 +55,7 @@ _DEEPEST_FORM = 5  # forms in forms: one may hold itself
 
 _JUNK_TITLE = re.compile(
     r"untitled.*|(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation)\b.*"
-    r"|document\s*\d*|slide\s*\d*|title|none|null|.*\.(?:docx?|pptx?|xlsx?|pdf|tex|dvi|indd|rtf|txt|"
+    r"|\((?:anonymous|unspecified)\)|document\s*\d*|slide\s*\d*|title|none|null|.*\.(?:docx?|pptx?|xlsx?|pdf|tex|dvi|indd|rtf|txt|"
     r"html?|qxd|ps|odt|pages)|[\d\W_]*",
     re.IGNORECASE,
 )

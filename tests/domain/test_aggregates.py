@@ -59,6 +59,17 @@ def test_a_cell_without_a_number_of_the_same_kind_or_a_tie_leaves_no_extreme(quo
     assert aggregate("highest", AMOUNT, "", (), [replace(first, quote=quote), *others]) is None
 
 
+@pytest.mark.parametrize(
+    "quotes", [("895", "1.299", "20"), ("40", "60", "100"), ("40.1", "60", "100")]
+)
+def test_a_thousand_s_dot_and_a_total_without_a_name_leave_all_in_doubt(
+    quotes: tuple[str, ...],
+) -> None:
+    some = [replace(one, quote=quote) for one, quote in zip(cells(AMOUNT)[:3], quotes, strict=True)]
+    assert aggregate("highest", AMOUNT, "", (), some) is None
+    assert aggregate("average", AMOUNT, "", (), some) is None
+
+
 def test_nothing_that_meets_the_conditions_is_no_count_of_zero() -> None:
     refunded = (Condition("Status", "Refunded"),)
     assert aggregate("count", "", "Order", refunded, cells("Status")) is None

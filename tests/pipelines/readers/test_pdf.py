@@ -259,6 +259,7 @@ def test_files_that_cannot_be_read(data: bytes, reason: str) -> None:
         ("Print media in 2024", "Print media in 2024"),
         ("", None),
         ("untitled", None),
+        ("(anonymous)", None),
         ("Microsoft Word - report v2.doc", None),
         ("report_final.indd", None),
         ("0000320193-22-000070", None),
