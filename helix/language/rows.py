@@ -156,6 +156,11 @@ def is_row(line: str) -> bool:
     return BESIDE in line and ": " in line and not line.startswith(("|", "#"))
 
 
+def is_label(value: str) -> bool:
+    """True if a row may be called so: by a text, or a year."""
+    return _YEAR.fullmatch(value) is not None or not amount(value)
+
+
 def read_row(text: str, span: Span) -> TableRow | None:
     """The row at ``span``; None where it is no row, or none of its cells names its column."""
     start, end = span
@@ -168,8 +173,7 @@ def read_row(text: str, span: Span) -> TableRow | None:
         named = _NAMED.match(piece)
         value_at = at + (named.end() if named else 0)
         value = text[value_at : at + len(piece)]
-        is_label = _YEAR.fullmatch(value) is not None or not amount(value)
-        if number == 0 and (named is None or INWARDS not in named[1]) and is_label:
+        if number == 0 and (named is None or INWARDS not in named[1]) and is_label(value):
             corner, path = (named[1] if named else ""), tuple(value.split(INWARDS))
         else:
             cells.append(Named(named[1] if named else "", value, value_at, at + len(piece)))

@@ -14,8 +14,9 @@ from helix.agent.offline.computations import Computation, Kind, computation_of, 
 from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
 from helix.domain.calculations import Operand
+from helix.language.durations import without_periods
+from helix.language.markdown_rows import table_rows
 from helix.language.periods import periods, without_periods
-from helix.language.rows import rows_of
 
 _LISTED = re.compile(r"^- document (?P<id>\d+): (?P<title>.+)$", re.MULTILINE)
 _NAME = re.compile(r"(?<!^)\b[A-Z][\w&.-]*+(?: (?:& )?[A-Z][\w&.-]*+)*")
@@ -96,7 +97,7 @@ def _of_column(context: ToolContext) -> Step | None:
     """The query of a whole column, where a passage has a table that the question names one of."""
     question = context.question
     operation = operation_of(question)
-    rows = (row for one in context.ledger.entries for row, _ in rows_of(one.hit.content))
+    rows = (row for one in context.ledger.entries for row, _ in table_rows(one.hit.content))
     if operation is None or not any(names_a_column(question, row) for row in rows):
         return None
     call = PlannedCall("query_table", {"question": question[:300]})

@@ -18,7 +18,8 @@ from helix.domain.aggregates import Aggregate, aggregate
 from helix.domain.calculations import Operand
 from helix.domain.facts import texts_of
 from helix.domain.records import Hit
-from helix.language.rows import INWARDS, Named, TableRow, counted_in, rows_of, units_in
+from helix.language.markdown_rows import table_rows
+from helix.language.rows import INWARDS, Named, TableRow, counted_in, units_in
 from helix.language.sentences import Span
 
 _DIGIT = re.compile(r"\d")
@@ -61,7 +62,7 @@ def _asked_of(question: str, tables: Sequence[Row]) -> Iterator[_Asked]:
     for table in tables:
         if alike[table["document_id"], str(table["column_paths"])] > 1:
             continue
-        rows = [row for row, _ in rows_of(table["text"])]
+        rows = [row for row, _ in table_rows(table["text"])]
         if rows and (found := column_question(question, rows)):
             yield _Asked(table, parts_of(rows), found)
 
@@ -94,7 +95,7 @@ def _aggregate(asked: _Asked, passages: Sequence[Hit]) -> Aggregate | None:
 def _placed_rows(hit: Hit) -> Iterator[tuple[int, TableRow, Span]]:
     """The rows of a passage, each with its place in the document."""
     if hit.start_char is not None:
-        for row, above in rows_of(hit.content):
+        for row, above in table_rows(hit.content):
             yield hit.start_char + row.start, row, above
 
 

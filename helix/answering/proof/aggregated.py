@@ -14,7 +14,8 @@ from helix.answering.proof.passages import Passage
 from helix.domain.aggregates import Aggregate, Computed
 from helix.domain.calculations import Operand
 from helix.language.comparisons import is_total
-from helix.language.rows import INWARDS, Named, TableRow, rows_of
+from helix.language.markdown_rows import table_rows
+from helix.language.rows import INWARDS, Named, TableRow
 from helix.language.sentences import Span
 from helix.language.words import copy_words
 
@@ -53,7 +54,7 @@ def _spans(of: Aggregate, passages: Sequence[Passage]) -> tuple[tuple[Passage, S
 
 def _cells(passage: Passage, columns: Sequence[str]) -> Iterator[tuple[Place, TableRow, Named]]:
     """The cells of these columns in the rows that have them all, totals aside."""
-    for row, _ in rows_of(passage.text):
+    for row, _ in table_rows(passage.text):
         named = [cell for cell in row.cells if cell.header in columns]
         if {cell.header for cell in named} >= set(columns) and not is_total(row):
             for cell in named:
