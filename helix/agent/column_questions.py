@@ -172,14 +172,17 @@ class _Reading:
         return bool(is_asked) and len(named) == 1 and _words(header) <= self._asked
 
     def _conditions(self) -> tuple[Condition, ...] | None:
-        """The values of columns that the question names; None where one may be another."""
+        """The values of columns that the question names; None where one may be another.
+
+        `Email` beside `Email and chat` may be meant with it or without it.
+        """
         found: list[Condition] = []
         met = Counter[str]()
         for header, values in self._table.values.items():
             if max(values.values()) == 1:
                 continue
             named = [one for one in values if (own := _words(one)) and own <= self._asked]
-            if len(named) > 1:
+            if len(named) > 1 or any(_words(one) > _words(each) for each in named for one in values):
                 return None
             found += [Condition(header, one) for one in named]
             met.update(word for one in named for word in _words(one))

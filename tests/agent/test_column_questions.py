@@ -14,6 +14,15 @@ PERIODS = [
         "City: Graz | Q3 2024: 143 | Q3 2025: 171\nCity: Lyon | Q3 2024: 388 | Q3 2025: 206"
     )
 ]
+SUPPORT = [
+    row
+    for row, _ in rows_of(
+        "\n".join(
+            f"Plan: {name} | Support: {support}"
+            for name, support in zip("ABCD", ["Email", "Email and chat"] * 2, strict=True)
+        )
+    )
+]
 TOTALLED = [
     row for row, _ in rows_of("Item: Ink | Price: 4\nItem: Pens | Price: 5\nItem: Total | Price: 9")
 ]
@@ -67,6 +76,12 @@ def test_a_column_and_conditions_are_read_from_the_table_s_own_names(
 def test_what_is_not_certain_is_not_asked_of_a_column(question: str) -> None:
     found = column_question(question, ROWS)
     assert found is None or not found.is_about("")
+
+
+def test_a_value_within_another_is_no_condition() -> None:
+    assert column_question("How many plans have Email?", SUPPORT) is None
+    both = column_question("How many plans have Email and chat?", SUPPORT)
+    assert both is None  # both values are named
 
 
 def test_a_column_of_a_period_is_the_question_s() -> None:
