@@ -182,7 +182,8 @@ class _Reading:
             if max(values.values()) == 1:
                 continue
             named = [one for one in values if (own := _words(one)) and own <= self._asked]
-            if len(named) > 1 or any(_words(one) > _words(each) for each in named for one in values):
+            wider = any(_words(one) > _words(each) for each in named for one in values)
+            if wider or len(named) > 1:
                 return None
             found += [Condition(header, one) for one in named]
             met.update(word for one in named for word in _words(one))
