@@ -129,7 +129,8 @@ class Forms:
 
     def _is_term(self, place: int) -> bool:
         """True for a line without a stop, under which its definition is moved in."""
-        if not self._starts_block(place) or self._ends_block(place):
+        opens = self._starts_block(place) or self.forms[place - 1] is Form.HEADING
+        if not opens or self._ends_block(place):
             return False
         unit, following = self._units[place], self._units[place + 1]
         is_above = "\n" in self._between(place) and self._indent(following) > self._indent(unit)
@@ -148,9 +149,9 @@ class Forms:
                 continue
             line = self._text[self._units[first].start : self._units[last].end]
             is_marked = line.startswith("#") and line.lstrip("#")[:1].isspace()
-            is_alone = self._starts_block(first) and self._ends_block(last)
-            is_known = bare(line) in self._titles or _NUMBERED.fullmatch(line)
-            if is_marked or (is_alone and is_known):
+            is_known = bare(line) in self._titles
+            is_numbered = self._ends_block(last) and _NUMBERED.fullmatch(line)
+            if is_marked or (self._starts_block(first) and (is_known or is_numbered)):
                 yield from range(first, last + 1)
             first = last + 1
 

@@ -46,10 +46,13 @@ _NUMERAL = re.compile(r"[A-Z]{0,2}\d.*|[IVXLC]+")
 _MARKER = re.compile(r"#|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})")
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}|[A-ZÀ-ÖØ-ÞЁА-Я]")
 
+_TERM = re.compile(r"(?!\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5}|[IVXLC]{2,5})[.)]\s)-{0,2}[^\W_]")
 _GAP = re.compile(r" {2}|\t")
 # Where a line begins, and its first gap: two columns that nothing else tells apart.
 _COLUMNS = re.compile(r"([ \t]*+)\S++(?>(?: \S++)*)(?:([ \t]++)(?=\S))?")
 _WIDE = 4  # characters of a gap: those of a justified line are narrower
+_SHORTEST_BROKEN = 40  # characters of a line that is broken to go on moved in
+_MOVED_IN = 2  # columns
 _FARTHEST = 200  # characters of a line in which its second column begins
 
 # A row of a table: between bars, or cells with a bar between each two.
@@ -145,7 +148,26 @@ def _line_ends(text: str, start: int, end: int, following: int) -> bool:
         return True
     if _ITEM.match(text, following) or _HEADING.match(text, start, end):
         return True
+    if _is_above_moved_in(text, start, end, following):
+        return True
     return _broken_early(text, start, end, following) or _aligned(text, end, following)
+
+
+def _is_above_moved_in(text: str, start: int, end: int, following: int) -> bool:
+    """True for a short line of words or an option, under which text is moved in: a term, a heading.
+
+    What a list's item says goes on moved in as well, and so does a line that was broken.
+    """
+    is_short = end - start <= _SHORTEST_BROKEN and text[end - 1].isalnum()
+    if not is_short or not _TERM.match(text, start, end) or _GAP.search(text, start, end):
+        return False
+    return _indent(text, following) >= _indent(text, start) + _MOVED_IN
+
+
+def _indent(text: str, position: int) -> int:
+    """The column of the first visible character of a line, which is at ``position``."""
+    line = text.rfind("\n", max(0, position - _FARTHEST), position) + 1
+    return len(text[line:position].expandtabs())
 
 
 def _aligned(text: str, end: int, following: int) -> bool:

@@ -9,7 +9,7 @@ from helix.settings import Settings
 READERS = "16"
 """Raise it when a reader gives another text, or other sections, for the same bytes."""
 
-SPLITTERS = "7"
+SPLITTERS = "8"
 """Raise it when the same text gives other chunks, or something else in front of them."""
 
 RECIPE = f"readers-{READERS} splitters-{SPLITTERS}"

@@ -79,3 +79,17 @@ def test_directives_of_code_hold_code_and_others_prose() -> None:
     prose = [one.text for one, form in zip(units, forms, strict=True) if form is Form.TEXT]
     assert "".join(code).count("$ tool") == 2 and "It reads foo." in " ".join(code)
     assert prose == ["Tell all of them to read a queue:", "A worker that is busy is told later."]
+
+
+def test_a_heading_right_above_its_text_is_one_and_a_term_below_it_a_term() -> None:
+    passage = Passage(
+        "OPTIONS\n    -f, --force\n        Mend all.\n\n    glue\n        sticks to it",
+        "mend\nOPTIONS",
+    )
+    units = units_of([passage])
+    forms = Layout(passage, units).forms
+    assert [one.text for one, form in zip(units, forms, strict=True) if form is Form.ITEM] == [
+        "-f, --force",
+        "glue",
+    ]
+    assert forms[0] is Form.HEADING

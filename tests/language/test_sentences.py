@@ -89,6 +89,11 @@ def test_one_sentence_stays_one(text: str) -> None:
         ("it  goes  on and  on\nas  some  men  set", ["it  goes  on and  on\nas  some  men  set"]),
         ("# Refunds\nWe pay back.", ["# Refunds", "We pay back."]),
         (
+            "OPTIONS\n    -f, --force\n        mend what\n        is whole\n\n    --colour\n\tred",
+            ["OPTIONS", "-f, --force", "mend what\n        is whole", "--colour", "red"],
+        ),
+        ("#. It must be\n   signed", ["#. It must be\n   signed"]),
+        (
             "Refund policy\nRefunds are accepted within 30 days of the purchase.",
             ["Refund policy", "Refunds are accepted within 30 days of the purchase."],
         ),
