@@ -104,6 +104,12 @@ def test_marks_around_a_quote_are_no_words_that_it_leaves_out(text: str) -> None
     assert (statement.problem, statement.is_copy) == (None, True)
 
 
+def test_a_quote_of_a_number_that_stands_at_a_line_s_end_is_one() -> None:
+    text = "Run it at 6\n   am on all (00|06|12) days."
+    read = source(1, f"Before.\n\n{text}\n\nBehind it.")
+    assert quotes("Run it at 6 am on all (00|06|12) days. [1]", read) == [[(1, text)]]
+
+
 def test_a_span_counts_characters_of_the_document_and_names_chunk_and_page() -> None:
     text = f"Something before.\n\n{HANDBOOK}"
     chunk = hit(9, text, 19, page=4)

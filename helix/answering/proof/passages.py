@@ -201,6 +201,6 @@ def _copied(claim: Facts, passage: Passage, line: str, count: int) -> Span | Non
         if not whole or not claim.says:
             continue
         copy = passage.text[slice(*span)]
-        if copy == claim.text.strip() or claim.has_same_numbers(Facts(copy)):
+        if copy.split() == claim.text.split() or claim.has_same_numbers(Facts(copy)):
             return span
     return None
