@@ -156,12 +156,21 @@ def _line_ends(text: str, start: int, end: int, following: int) -> bool:
 def _is_above_moved_in(text: str, start: int, end: int, following: int) -> bool:
     """True for a short line of words or an option, under which text is moved in: a term, a heading.
 
-    What a list's item says goes on moved in as well, and so does a line that was broken.
+    What a list's item says goes on moved in as well, and so does a line that was broken. A text
+    that begins within a line shows nothing of how far that is moved in.
     """
+    if not start and _goes_on(text, following):
+        return False
     is_short = end - start <= _SHORTEST_BROKEN and text[end - 1].isalnum()
     if not is_short or not _TERM.match(text, start, end) or _GAP.search(text, start, end):
         return False
     return _indent(text, following) >= _indent(text, start) + _MOVED_IN
+
+
+def _goes_on(text: str, following: int) -> bool:
+    """True if the line at ``following`` begins with a small letter."""
+    word = _NEXT_WORD.match(text, following)
+    return bool(word and word[1] and word[1][0].islower())
 
 
 def _indent(text: str, position: int) -> int:

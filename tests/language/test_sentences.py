@@ -93,6 +93,7 @@ def test_one_sentence_stays_one(text: str) -> None:
             ["OPTIONS", "-f, --force", "mend what\n        is whole", "--colour", "red"],
         ),
         ("#. It must be\n   signed", ["#. It must be\n   signed"]),
+        ("of a line that is\n      moved in.", ["of a line that is\n      moved in."]),
         (
             "Refund policy\nRefunds are accepted within 30 days of the purchase.",
             ["Refund policy", "Refunds are accepted within 30 days of the purchase."],
