@@ -10,7 +10,7 @@
 //                                                 field, else to the first button at its end
 //   <${Notice} kind="info|warn|error" title="…">…</>      role alert where it is an error
 //   <${Spinner} label="Searching" />
-//   toast("Copied")                               one line for two seconds, read out politely
+//   toast("Copied")                               one line for as long as one reads it, read out politely
 //   announce("…")                                 read out only; for what is seen anyway
 //   await copyText("…")                           to the clipboard; true when it worked
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
@@ -139,7 +139,7 @@ let clearing = 0;
 export function toast(text) {
   live.set({ text, read: text });
   clearTimeout(clearing);
-  clearing = setTimeout(() => live.set({ text: "" }), 2400);
+  clearing = setTimeout(() => live.set({ text: "" }), 2000 + text.length * 60); // as long as one reads
 }
 
 export function announce(read) {

@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, until
+from tests.browser.conftest import ask, serious, until
 from tests.browser.test_ask import REFUND
 
 
@@ -49,6 +49,8 @@ def test_the_box_is_as_high_as_its_text_when_the_device_is_turned(page: Page) ->
 def test_a_question_that_is_too_long_stays_whole_in_the_box(page: Page) -> None:
     ask(page, "word " * 1_000)
     expect(page.locator(".toast")).to_contain_text("4000 characters at most, not 4999")
+    page.wait_for_timeout(3000)  # ms: a sentence is not read in two seconds
+    expect(page.locator(".toast")).to_be_visible()
     expect(page.locator("#question")).to_have_value("word " * 1_000)
     expect(page.locator(".turn")).to_have_count(0)
     ask(page, "How many vacation days do employees get?")
@@ -58,3 +60,13 @@ def test_a_question_that_is_too_long_stays_whole_in_the_box(page: Page) -> None:
     edited.press("Enter")
     expect(page.locator(".toast")).to_contain_text("4000 characters at most, not 4999")
     expect(edited).to_have_value("word " * 1_000)
+
+
+def test_a_long_question_leaves_its_answer_in_view(page: Page) -> None:
+    ask(page, "How long do I have to request a refund? " + "I was away for some time. " * 120)
+    expect(page.locator(".turn .prose")).to_be_in_viewport()
+    question = page.locator(".question")
+    question.focus()
+    page.keyboard.press("End")  # what is not seen is reached by keys
+    until(page, "document.activeElement.scrollTop > 100")
+    assert serious(page) == []

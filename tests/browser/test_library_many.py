@@ -50,6 +50,19 @@ def page(filled: str, shelf: Page) -> Page:
     return shelf
 
 
+def test_a_list_that_changes_faster_than_it_comes_is_shown(
+    context: BrowserContext, filled: str
+) -> None:
+    page = context.new_page()
+    slow = "(f) => (url, o) => f(url, o).then((r) => new Promise((d) => setTimeout(d, 1500, r)))"
+    page.add_init_script(f"window.fetch = ({slow})(window.fetch.bind(window))")
+    page.goto(f"{filled}/#/library")
+    page.evaluate(
+        "import('/web/library/follow.js').then(({ touched }) => setInterval(touched, 100))"
+    )
+    expect(page.locator(".document")).to_have_count(7)
+
+
 def test_back_from_a_document_the_list_is_where_it_was_left(page: Page) -> None:
     page.set_viewport_size({"width": 1000, "height": 400})
     last = page.locator(".document").last.get_by_role("link").first

@@ -5,9 +5,12 @@ import { Button, IconButton } from "../components.js";
 import { html, useLayoutEffect, useRef, useState } from "../html.js";
 import { fits } from "./asking.js";
 
+const LONG = 600; // characters: the answer would begin below what is seen
+
 export function Question({ turn, onEdit, onSwitch }) {
   const [editing, setEditing] = useState(false);
   const tools = useRef(null);
+  const isLong = turn.question.length > LONG;
   const canEdit = onEdit && turn.id !== null;
   const leave = () => {
     setEditing(false);
@@ -21,7 +24,7 @@ export function Question({ turn, onEdit, onSwitch }) {
   };
   if (editing) return html`<${Editor} text=${turn.question} onSave=${save} onLeave=${leave} />`;
   return html`<div class="question-row">
-    <h2 class="question" tabindex="-1">${turn.question}</h2>
+    <h2 class=${isLong ? "question long" : "question"} tabindex=${isLong ? 0 : -1}>${turn.question}</h2>
     ${canEdit && html`<div class="question-tools" ref=${tools}>
       <${IconButton} icon="edit" label="Edit the question" onClick=${() => setEditing(true)} />
       ${onSwitch && turn.siblings.length > 1 && html`<${Siblings} turn=${turn} onSwitch=${onSwitch} />`}</div>`}</div>`;

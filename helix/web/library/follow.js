@@ -107,7 +107,15 @@ function take(id, event, data) {
   }
 }
 
-export const touched = () => runs.set({ changes: runs.get().changes + 1 });
+const OFTEN = 1000; // ms from one look at the list to the next, however many files end between
+let [looked, looking] = [0, 0];
+
+export function touched() {
+  looking ||= setTimeout(() => {
+    [looked, looking] = [Date.now(), 0];
+    runs.set({ changes: runs.get().changes + 1 });
+  }, Math.max(0, looked + OFTEN - Date.now()));
+}
 
 const find = (id) => runs.get().list.find((run) => run.id === id);
 

@@ -12,19 +12,26 @@ const EMPTY = { documents: [], total: null, next: null, loading: true, error: ""
 export function usePages(wanted, changed) {
   const [state, setState] = useState(EMPTY);
   const [asked, ask] = useState(0);
-  const turn = useRef(0);
+  const turns = useRef({ begun: 0, shown: 0, wanted: "" }).current;
+  turns.wanted = JSON.stringify(wanted);
   const now = useRef(state);
   now.current = state;
+  const show = (turn, change) => {
+    turns.shown = turn;
+    setState({ ...now.current, ...change });
+  };
   const load = async (before, after, count) => {
-    const mine = (turn.current += 1);
+    const mine = (turns.begun += 1);
+    const asks = JSON.stringify(wanted);
     try {
       const { total, next, ...page } = await library.list({ ...wanted, limit: Math.min(count, MOST), after });
-      if (mine !== turn.current) return;
+      // the list may change faster than it comes: what is newer than what is shown is shown
+      if (mine < turns.shown || asks !== turns.wanted) return;
       const documents = [...before, ...page.documents];
       if (next && count > MOST) load(documents, next, count - MOST);
-      else setState({ documents: kept(now.current.documents, documents), total, next, loading: false, error: "" });
+      else show(mine, { documents: kept(now.current.documents, documents), total, next, loading: false, error: "" });
     } catch (error) {
-      if (mine === turn.current) setState({ ...now.current, loading: false, error: error.message });
+      if (mine === turns.begun) setState({ ...now.current, loading: false, error: error.message });
     }
   };
   useEffect(() => {
@@ -37,12 +44,13 @@ export function usePages(wanted, changed) {
     setState({ ...now.current, loading: true });
     load(now.current.documents, now.current.next, PAGE);
   }, [JSON.stringify(wanted)]);
-  const drop = (id) => setState({
-    ...now.current, documents: now.current.documents.filter((one) => one.id !== id),
+  // what was asked for before is older
+  const drop = (id) => show(turns.begun + 1, {
+    documents: now.current.documents.filter((one) => one.id !== id),
     total: Math.max(now.current.total - 1, 0),
   });
-  const put = (changedOne) => setState({
-    ...now.current, documents: now.current.documents.map((one) => (one.id === changedOne.id ? changedOne : one)),
+  const put = (changedOne) => show(turns.begun + 1, {
+    documents: now.current.documents.map((one) => (one.id === changedOne.id ? changedOne : one)),
   });
   return { ...state, more, drop, put, again: () => ask((n) => n + 1) };
 }

@@ -8,7 +8,7 @@ import { Documents } from "../library/documents.js";
 import { runs } from "../library/follow.js";
 import { library } from "../library/library-api.js";
 import { useLive } from "../library/live.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { mayEdit, useSpaces } from "../shell/spaces.js";
 import { useStore } from "../store.js";
 
@@ -33,10 +33,14 @@ export default function Library({ route }) {
 
 function useCounts(changes) {
   const [counts, setCounts] = useState(null);
+  const shown = useRef(-1);
   useEffect(() => {
-    const controller = new AbortController();
-    library.counts(controller.signal).then(setCounts, () => {}); // the list says what is wrong
-    return () => controller.abort();
+    const show = (now) => {
+      if (changes < shown.current) return;
+      shown.current = changes;
+      setCounts(now);
+    };
+    library.counts().then(show, () => {}); // the list says what is wrong
   }, [changes]);
   return counts;
 }
