@@ -79,6 +79,21 @@ def test_a_question_that_waits_can_be_stopped(page: Page) -> None:
     expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
 
 
+def test_what_could_not_be_loaded_is_loaded_by_its_button(page: Page, site: str) -> None:
+    for place, request in (
+        ("ask", "**/v1/conversations?*"), ("search?q=refund", "**/v1/search?*"),
+        ("privacy", "**/v1/privacy"), ("study", "**/v1/study?*"), ("library", "**/v1/documents?*"),
+    ):  # fmt: skip
+        page.route(request, lambda route: route.abort())
+        page.goto(f"{site}/#/{place}")
+        page.reload()
+        alert = page.get_by_role("alert").first
+        expect(alert).to_contain_text("The server does not answer")
+        page.unroute(request)
+        alert.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_view_that_did_not_come_has_its_looks_when_it_does(page: Page) -> None:
     views = page.get_by_role("navigation", name="Views")
     page.context.set_offline(True)

@@ -2,6 +2,7 @@
 // documents suggest, each of which the server asked once and answered with proof.
 import { api } from "../api.js";
 import { Button, Icon, Notice, toast } from "../components.js";
+import { Failure } from "../data.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { useCards } from "../library/cards.js";
 import { runs } from "../library/follow.js";
@@ -15,14 +16,14 @@ const AGAIN = 5000; // ms; the server makes questions a while after documents ca
 const TRIES = 8;
 
 export function Welcome({ scope, onAsk }) {
-  const { total, questions, error } = useLibrary(scope);
+  const { total, questions, error, retry } = useLibrary(scope);
   const spaces = useSpaces();
   const [edits, { now }] = [mayEdit(spaces), spaces];
   const comes = useCards().some(({ ended }) => !ended);
   return html`<div class="welcome">
     <h1>Ask your documents</h1>
     <p class="lead">Each sentence of an answer cites the passage it rests on. If the documents have no answer, Helix says so.</p>
-    ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p></>`}
+    ${error && html`<${Failure} error=${{ message: error, retry }} />`}
     ${total === 0 && comes && html`<p class="hint">Documents are being read. They can be asked as soon as they are ready.</p>`}
     ${total === 0 && !comes && !edits && html`<${Notice} title="Nothing to read here yet."><p>Whoever keeps this space adds its documents.</p></>`}
     ${total === 0 && !comes && edits && html`<${Notice} title=${now?.id ? `${now.name} is empty.` : "The library is empty."}><p><a href=${address("library")}>Add documents</a>, or drop a file here. Or start with the samples that come with Helix.</p>
@@ -55,7 +56,7 @@ function useLibrary(scope) {
     });
     return () => controller.abort();
   }, [chosen, changes, tried]);
-  return state;
+  return { ...state, retry: () => setTried((now) => now + 1) };
 }
 
 async function look({ documents: ids, tags }, signal) {

@@ -2,7 +2,8 @@
 // windows.
 //
 //   <${Sidebar} current=${id} onNew=${f} />
-import { Button, Icon, Notice, toast, useDelayed } from "../components.js";
+import { Button, Icon, toast, useDelayed } from "../components.js";
+import { Failure } from "../data.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { address, go } from "../router.js";
 import { useCommands } from "../shell/commands.js";
@@ -31,7 +32,7 @@ export function Sidebar({ current, onNew }) {
       <${Button} icon="plus" onClick=${onNew}>New conversation</>
       ${(total > 0 || q) && html`<${Search} q=${q} />`}
       ${removed && html`<${Removed} one=${removed} />`}
-      ${state === "failed" && html`<${Notice} kind="error" title="The list could not be loaded."><p>${error}</p></>`}
+      ${state === "failed" && html`<${Failure} error=${{ message: error, retry: readList }} />`}
       ${state === "ready" && !shown.length && !removed && html`<p class="hint">${q ? "No conversation has that in its name or its questions." : "Your conversations will appear here."}</p>`}
       <${Groups} list=${shown} current=${current} onRemove=${away} />
       ${next && html`<button type="button" class="text-button" onClick=${() => readMore().catch((problem) => toast(problem.message))}>Show more</button>`}

@@ -2,6 +2,7 @@
 // refused or failed with its reason. A card that ended well folds away by itself.
 import { Button, IconButton, toast } from "../components.js";
 import { html, useEffect, useRef, useState } from "../html.js";
+import { sentence } from "../shell/failures.js";
 import { useStore } from "../store.js";
 import { readAgain } from "./again.js";
 import { ENDED, forgetRun, hasEnded, progressOf, runs } from "./follow.js";
@@ -77,7 +78,7 @@ function Card({ card, onFold }) {
     ${errors.map((error) => html`<p class="reason" key=${error}>${error}${again && html` <${Again} card=${card} what=${{ source_uri: url }} />`}</p>`)}
     ${its.some((run) => run.cut && !ENDED.has(run.status)) && html`<p class="hint">The connection was lost; reconnecting. The import continues.</p>`}
     <ul>
-      ${refused.map(({ name, reason }, n) => html`<li class="file failed refused" key=${`${name} ${n}`}><span class="file-name" title=${name}>${name}</span><span class="file-stage">refused</span><p class="reason">${reason}</p></li>`)}
+      ${refused.map(({ name, reason }, n) => html`<li class="file failed refused" key=${`${name} ${n}`}><span class="file-name" title=${name}>${name}</span><span class="file-stage">refused</span><p class="reason">${sentence(reason)}</p></li>`)}
       ${sorted.slice(0, SHOWN).map((file) => html`<${File} key=${`${file.run.id} ${file.n}`} card=${card} file=${file} />`)}
     </ul>
     ${sorted.length > SHOWN && html`<p class="hint">and ${(sorted.length - SHOWN).toLocaleString("en")} more</p>`}
@@ -95,7 +96,7 @@ function File({ card, file }) {
     <span class="file-name" title=${file.source_uri}>${name}</span>
     <span class="file-stage">${hasEnded(file) ? SAID[file.status] : file.stage || SAID[file.status]}</span>
     <progress max="1" value=${progressOf(file)} aria-label=${`${name}: ${SAID[file.status]}`}></progress>
-    ${failed && html`<p class="reason">${file.reason} ${again && html`<${Again} card=${card} what=${file} />`}</p>`}
+    ${failed && html`<p class="reason">${sentence(file.reason)} ${again && html`<${Again} card=${card} what=${file} />`}</p>`}
     ${(file.warnings || []).length > 0 && html`<p class="hint">${file.warnings.join("; ")}</p>`}
   </li>`;
 }

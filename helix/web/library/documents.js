@@ -1,5 +1,6 @@
 // The list of documents: narrowed and in an order, each with its tools, and many at once.
 import { Button, Dialog, Notice, Spinner, toast } from "../components.js";
+import { Failure } from "../data.js";
 import { html, useCallback, useEffect, useRef, useState } from "../html.js";
 import { useChosen } from "./chosen.js";
 import { Details } from "./details.js";
@@ -36,7 +37,7 @@ export function Documents({ route, changed, counts, edits }) {
     <p class="list-head"><span class="hint" role="status">${total ? `${total.toLocaleString("en")} ${total === 1 ? "document" : "documents"}` : ""}</span>
       ${total > 1 && chosen.size === 0 && html`<button type="button" class="text-button" onClick=${picked.all}><span>Select all shown</span></button>`}</p>
     <${Many} shown=${documents} total=${total ?? 0} picked=${picked} doing=${doing} setDoing=${(name) => (name !== "delete" || chosen.size) && setDoing(name)} counts=${counts} edits=${edits} />
-    ${error && html`<${Notice} kind="error" title="The library could not be loaded."><p>${error}</p><${Button} icon="retry" onClick=${again}>Try again</></>`}
+    ${error && html`<${Failure} error=${{ message: error, retry: again }} />`}
     ${total === 0 && !loading && !error && few && html`<${Notice} title="No documents match."><p>Change the search, or clear the filters.</p></>`}
     <ul class="documents">${documents.map(rowOf)}</ul>
     ${loading && html`<p><${Spinner} label="Loading the list" /></p>`}

@@ -2,6 +2,7 @@
 import { Button, Dialog, IconButton, Notice, Spinner, toast } from "../components.js";
 import { html, useEffect, useState } from "../html.js";
 import { address, go } from "../router.js";
+import { sentence } from "../shell/failures.js";
 import { useTitle } from "../shell/title.js";
 import { Failure, useData } from "../data.js";
 import { save, study } from "./api.js";
@@ -22,7 +23,7 @@ export function Set({ id }) {
   if (!set) return html`<${Spinner} label="Loading" />`;
   return html`<${Head} set=${set} onChange=${(changed) => put({ ...set, ...changed })} />
     ${isMaking(set) && html`<${Making} set=${set} onEnd=${reload} />`}
-    ${set.status === "failed" && html`<${Notice} kind="error" title="The set could not be created."><p>${set.error}</p></>`}
+    ${set.status === "failed" && html`<${Notice} kind="error" title="The set could not be created."><p>${sentence(set.error)}</p></>`}
     ${set.stale > 0 && html`<${Notice} kind="warn" title="A document has changed since."><p>Items that rest on the old text are marked.</p></>`}
     ${!isMaking(set) && set.items.length > 0 && html`<${SHOWN[set.kind]} key=${id} set=${set} onChange=${reload} />`}
     <${Dropped} dropped=${set.dropped} />`;
@@ -38,7 +39,7 @@ function Head({ set, onChange }) {
     act(study.rename(set.id, title).then(() => onChange({ title })));
   };
   return html`<header class="set-head"><p class="eyebrow"><a href=${address("study")}>Study</a></p>
-    <h1>${set.title}</h1><p class="hint">${saidOf(set)}</p>
+    <h1>${set.title || KINDS[set.kind].name}</h1><p class="hint">${saidOf(set)}</p>
     <div class="set-tools"><${IconButton} icon="edit" label="Rename" onClick=${() => setDoing("rename")} />
       ${set.items.length > 0 && KINDS[set.kind].formats.map((format) => html`<${Button} key=${format} icon="down-file" onClick=${() => act(save(set, format))}>${format === "csv" ? "CSV" : format[0].toUpperCase() + format.slice(1)}</>`)}
       <${IconButton} icon="bin" label="Delete" onClick=${() => setDoing("delete")} /></div>

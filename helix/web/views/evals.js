@@ -3,23 +3,15 @@
 import { dateOf, momentOf } from "../dates.js";
 import { api, call } from "../api.js";
 import { Icon, Notice, Spinner } from "../components.js";
+import { Failure, useData } from "../data.js";
 import { html, useEffect, useState } from "../html.js";
 import { Distances, Forest } from "../evals/plots.js";
 
 export default function Evals() {
-  const [state, setState] = useState({ report: null, error: null });
-  useEffect(() => {
-    const controller = new AbortController();
-    call("GET /v1/evals/last", { signal: controller.signal }).then(
-      (report) => setState({ report, error: null }),
-      (error) => error.name !== "AbortError" && setState({ report: null, error }),
-    );
-    return () => controller.abort();
-  }, []);
-  const { report, error } = state;
+  const { data: report, error } = useData((signal) => call("GET /v1/evals/last", { signal }), []);
   return html`<div class="page evals"><h1>How often Helix is right</h1>
     ${!report && !error && html`<${Spinner} label="Loading the report" />`}
-    ${error && html`<${Notice} kind="error" title="The report could not be loaded."><p>${error.message}</p></>`}
+    ${error && html`<${Failure} error=${error} />`}
     ${report && html`<${Report} report=${report} />`}
   </div>`;
 }

@@ -1,25 +1,17 @@
 // #/privacy: which hosts the server talked to, by its own counter, and what is stored, and where.
 import { momentOf } from "../dates.js";
 import { call } from "../api.js";
-import { Button, Icon, Notice, Spinner } from "../components.js";
-import { html, useEffect, useState } from "../html.js";
+import { Button, Icon, Spinner } from "../components.js";
+import { Failure, useData } from "../data.js";
+import { html } from "../html.js";
 import { bytes } from "../library/row.js";
 
 export default function Privacy() {
-  const [state, setState] = useState({ report: null, error: null, asked: 0 });
-  useEffect(() => {
-    const controller = new AbortController();
-    call("GET /v1/privacy", { signal: controller.signal }).then(
-      (report) => setState((now) => ({ ...now, report, error: null })),
-      (error) => error.name !== "AbortError" && setState((now) => ({ ...now, error })),
-    );
-    return () => controller.abort();
-  }, [state.asked]);
-  const { report, error } = state;
+  const { data: report, error, reload } = useData((signal) => call("GET /v1/privacy", { signal }), []);
   return html`<div class="page privacy"><h1>What leaves this machine</h1>
     ${!report && !error && html`<${Spinner} label="Loading the counters" />`}
-    ${error && html`<${Notice} kind="error" title="The counters could not be loaded."><p>${error.message}</p></>`}
-    ${report && html`<${Report} report=${report} /><p class="page-end"><${Button} icon="retry" onClick=${() => setState({ ...state, asked: state.asked + 1 })}>Refresh</></p>`}
+    ${error && html`<${Failure} error=${error} />`}
+    ${report && html`<${Report} report=${report} /><p class="page-end"><${Button} icon="retry" onClick=${reload}>Refresh</></p>`}
   </div>`;
 }
 

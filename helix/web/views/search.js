@@ -1,6 +1,7 @@
 // #/search?q=&tag=&kind=&when=&from=&to=: passages as one types, what was hit marked; each opens in the
 // reader at its sentence.
-import { Button, Notice, Spinner, useDelayed } from "../components.js";
+import { Button, Spinner, useDelayed } from "../components.js";
+import { Failure, useData } from "../data.js";
 import { html, useEffect, useState } from "../html.js";
 import { WHENS, timesOf } from "../library/filters.js";
 import { library } from "../library/library-api.js";
@@ -15,7 +16,7 @@ export default function Search({ route }) {
   const { query } = route;
   const [typed, setTyped] = useState(query.q || "");
   const late = useDelayed(typed.trim(), 250);
-  const counts = useCounts();
+  const { data: counts } = useData(library.counts, []);
   const choose = (change) => {
     const next = { ...query, q: typed.trim(), ...change };
     go(address("search", [], Object.fromEntries(NAMES.map((name) => [name, next[name] || ""]))), true);
@@ -42,30 +43,12 @@ function Pick({ label, name, all, chosen = "", list = [], onChoose }) {
     <option value="">${all}</option>${names.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}</select></label>`;
 }
 
-function useCounts() {
-  const [counts, setCounts] = useState(null);
-  useEffect(() => {
-    const controller = new AbortController();
-    library.counts(controller.signal).then(setCounts, () => {});
-    return () => controller.abort();
-  }, []);
-  return counts;
-}
-
 function Found({ query }) {
   const { q = "", tag = "", kind = "" } = query;
   const [most, setMost] = useState(FIRST);
-  const [found, setFound] = useState(null);
-  const [error, setError] = useState("");
-  useEffect(() => {
-    if (!q) return undefined;
-    const controller = new AbortController();
-    findPassages(q, { tag, kind, ...timesOf(query), top_k: most }, controller.signal)
-      .then((told) => { setFound(told); setError(""); }, (problem) => problem.name !== "AbortError" && setError(problem.message));
-    return () => controller.abort();
-  }, [most]);
+  const { data: found, error } = useData(async (signal) => q && findPassages(q, { tag, kind, ...timesOf(query), top_k: most }, signal), [most]);
   if (!q) return html`<p class="hint">Type words, a name or a question. Each result opens at its place in the document.</p>`;
-  if (error) return html`<${Notice} kind="error" title="The search failed."><p>${error}</p></>`;
+  if (error) return html`<${Failure} error=${error} />`;
   if (!found) return html`<p><${Spinner} label="Searching" /></p>`;
   const { near_enough: near, results } = found;
   const narrowed = NAMES.some((name) => name !== "q" && query[name]);
