@@ -26,7 +26,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(access, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(access, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": sleep}))
     return waited
 
 
