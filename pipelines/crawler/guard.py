@@ -12,8 +12,7 @@ import functools
 import ipaddress
 import socket
 import ssl
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import httpcore
 import httpx
@@ -42,10 +41,8 @@ class ForbiddenAddress(HelixError):
     status = 400
 
 
-class Resolver(Protocol):
-    """From a name to all its addresses, as text. Raises OSError where there are none."""
-
-    async def __call__(self, host: str, port: int) -> Sequence[str]: ...
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""From a name and a port to all addresses, as text. Raises OSError where there are none."""
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
