@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any, Protocol
+from typing import Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.gatherer import Gatherer
 from helix.domain.scope import Spaces
 from helix.domain.usage import Usage
+from helix.library.tenant_models import TenantModels
 from helix.providers.base import LanguageModel
 from helix.providers.choices import named
 from helix.telemetry.usage_meter import current_meter
@@ -29,18 +30,6 @@ class Answerer:
     def llm(self) -> LanguageModel:
         """The model."""
         return self.engine.llm
-
-
-class TenantModels(Protocol):
-    """Reads which models a tenant's questions are answered by."""
-
-    async def usual(self, tenant: str, space: int | None) -> list[str]:
-        """Their names: that of ``space``, if it has one, then the tenant's, if it has one.
-
-        Raises:
-            StoreUnavailable: they could not be read.
-        """
-        ...
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +28,7 @@ from helix.answering.refusal import WEIGHED
 from helix.answering.stream import AnswerStream, GatheringStream
 from helix.domain.contract import Verdict
 from helix.errors import Unavailable, problem_of
+from helix.library.prompt_versions import PromptBook
 from helix.overload.fairness import LONG
 from helix.providers.base import LanguageModel, is_offline
 from helix.settings.prompts import Prompts, reading
@@ -56,18 +57,6 @@ class ReceiptStore(Protocol):
 
         The question was asked ``seconds`` ago. False where that failed, which costs no answer.
         """
-        ...
-
-
-class PromptSource(Protocol):
-    """Reads the prompts of tenants."""
-
-    async def of(self, tenant: str, space: int | None = None) -> Prompts:
-        """The present prompts of ``tenant``, in ``space``; raises StoreUnavailable."""
-        ...
-
-    async def at(self, tenant: str, used: Sequence[Mapping[str, Any]]) -> Prompts:
-        """The versions that a receipt's ``prompts`` name; raises StoreUnavailable."""
         ...
 
 
@@ -100,7 +89,7 @@ class AnswerPipeline:
     receipts: ReceiptStore | None = None
     observers: list[Observer] = field(default_factory=list)
     metrics: Metrics = field(default_factory=Metrics)
-    prompts: PromptSource | None = None
+    prompts: PromptBook | None = None
     agent: Gatherer | None = None
     answerers: Answerers | None = None
     _background: set[asyncio.Task[Answer]] = field(default_factory=set)
