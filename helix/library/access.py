@@ -7,14 +7,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
-    AbstractContextManager,
     asynccontextmanager,
     nullcontext,
 )
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from psycopg.errors import DeadlockDetected, ForeignKeyViolation
 from psycopg.rows import dict_row
@@ -26,6 +25,7 @@ from helix.storage.connections import Row as Row
 from helix.storage.statements import compose as compose
 from helix.storage.statements.sessions import become
 from helix.storage.statements.spaces import CHANGEABLE, READABLE
+from helix.storage.tenant_connections import TenantConnections
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -55,32 +55,6 @@ def row_of(
     return connection.cursor(row_factory=dict_row).execute(statement, values).fetchone()
 
 
-class LibraryStore(Protocol):
-    """The part of a tenant's store that a library needs: TenantConnections has no more."""
-
-    @property
-    def tenant(self) -> str:
-        """The tenant whose rows they are."""
-        ...
-
-    @property
-    def reach(self) -> Reach:
-        """The part of the tenant's rows that is seen."""
-        ...
-
-    def of(self, tenant: str, reach: Reach = WHOLE) -> LibraryStore:
-        """Another tenant's, or another part of its rows, over the same connections."""
-        ...
-
-    async def fetch(self, statement: str, values: dict[str, Any]) -> list[Row]:
-        """All rows of one read as the tenant."""
-        ...
-
-    def connection(self) -> AbstractContextManager[Connected]:
-        """A connection in autocommit."""
-        ...
-
-
 class Library:
     """Documents and runs of one tenant over the connections of ``store``.
 
@@ -88,7 +62,7 @@ class Library:
     StoreUnavailable.
     """
 
-    def __init__(self, store: LibraryStore) -> None:
+    def __init__(self, store: TenantConnections) -> None:
         self._store = store
         self._writers = asyncio.Semaphore(_WRITERS)
         self._aside = asyncio.Semaphore(_WRITERS)
@@ -119,7 +93,7 @@ class Library:
         return self._store.tenant
 
     @property
-    def store(self) -> LibraryStore:
+    def store(self) -> TenantConnections:
         """The store that it reads and writes."""
         return self._store
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helix.domain.prompt import defuse
-from helix.library.access import Connected, Library, LibraryStore, Row, rows_of
+from helix.library.access import Connected, Library, Row, rows_of
 from helix.library.errors import Conflict, NotFound
 from helix.settings.prompts import (
     STYLE,
@@ -21,6 +21,7 @@ from helix.settings.prompts import (
 )
 from helix.storage.statements import prompts as sql
 from helix.storage.statements.spaces import STYLE_OF
+from helix.storage.tenant_connections import TenantConnections
 
 _logger = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ _logger = logging.getLogger(__name__)
 class PromptBook:
     """The prompts of tenants, read for each request: a change holds at once in every process."""
 
-    def __init__(self, store: LibraryStore) -> None:
+    def __init__(self, store: TenantConnections) -> None:
         self._store = store
 
     async def of(self, tenant: str, space: int | None = None) -> Prompts:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from helix.library.access import Connected, LibraryStore
+from helix.library.access import Connected
 from helix.storage.statements import tenant_settings as sql
 from helix.storage.storable_text import storable
+from helix.storage.tenant_connections import TenantConnections
 
 
 class TenantModels:
     """The choices of tenants, read for each question: a change holds at once in every process."""
 
-    def __init__(self, store: LibraryStore) -> None:
+    def __init__(self, store: TenantConnections) -> None:
         self._store = store
 
     async def of(self, tenant: str) -> str | None:

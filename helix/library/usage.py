@@ -16,13 +16,13 @@ from helix.overload.usage import Account, today
 from helix.storage.statements import usage as sql
 
 if TYPE_CHECKING:
-    from helix.library.access import LibraryStore
     from helix.storage.connections import Connected
+    from helix.storage.tenant_connections import TenantConnections
 
 _DAYS_KEPT = 7
 
 
-def stored_count(store: LibraryStore, account: Account) -> int:
+def stored_count(store: TenantConnections, account: Account) -> int:
     """The count that the database has for ``account``."""
     with store.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(sql.STORED, account.values).fetchone()

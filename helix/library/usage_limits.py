@@ -22,8 +22,8 @@ from helix.storage.statements import usage_days as sql
 from helix.telemetry.usage_meter import NANO, USAGE_LIMITED, Payer, UsageKey, UsageMeter, today
 
 if TYPE_CHECKING:  # for `helix --help` not to load LlamaIndex
-    from helix.library.access import LibraryStore
     from helix.storage.connections import Connected
+    from helix.storage.tenant_connections import TenantConnections
 
 Measure = Literal["questions", "tokens", "cost_usd"]
 Period = Literal["day", "month"]
@@ -127,7 +127,7 @@ class Allowance:
 
     def __init__(
         self,
-        store: LibraryStore,
+        store: TenantConnections,
         meter: UsageMeter,
         limits: Sequence[Mapping[str, Any]],
         waiting: WaitingUsage,

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from helix.errors import HelixError
-from helix.library.access import LibraryStore
 from helix.library.audit import AuditLog, Event, Waiting, store_events
 from helix.library.usage import store_counts
 from helix.library.usage_days import WaitingUsage, store_usage
 from helix.overload.usage import Account, Usage
 from helix.storage.statements import keys, sign_ins
+from helix.storage.tenant_connections import TenantConnections
 from helix.telemetry.usage_meter import UsageKey
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class AccessRecorder:
             self._has_pending.set()
 
     @asynccontextmanager
-    async def writing(self, store: LibraryStore) -> AsyncIterator[None]:
+    async def writing(self, store: TenantConnections) -> AsyncIterator[None]:
         """Write the records while the block lasts, and the remaining ones at its end."""
         keeping = asyncio.create_task(self._keep(store))
         try:
@@ -76,7 +76,7 @@ class AccessRecorder:
             self._has_pending.set()
             await keeping
 
-    async def _keep(self, store: LibraryStore) -> None:
+    async def _keep(self, store: TenantConnections) -> None:
         while not self._ended.is_set():
             await self._has_pending.wait()
             await self._pause(_WRITE_SECONDS)  # what comes together is written together
@@ -89,7 +89,7 @@ class AccessRecorder:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), seconds)
 
-    async def _write(self, store: LibraryStore) -> bool:
+    async def _write(self, store: TenantConnections) -> bool:
         events, uses, counts = self.audit.drain(), self._key_uses.drain(), self.usage.drain()
         sessions = self._session_uses.drain()
         try:
@@ -113,7 +113,7 @@ class AccessRecorder:
 
 
 def _store(
-    store: LibraryStore,
+    store: TenantConnections,
     events: list[Waiting],
     uses: dict[int, datetime],
     sessions: dict[int, datetime],

@@ -7,10 +7,8 @@ every moment, whichever process is killed; an object that stays loose is deleted
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from hashlib import sha256
 from secrets import token_hex
-from typing import Protocol
 
 import psycopg
 from psycopg.rows import dict_row
@@ -19,15 +17,7 @@ from helix.storage.connections import Connected, Row
 from helix.storage.objects import delete_objects, put_object
 from helix.storage.statements import file_moves as sql
 from helix.storage.stored_bytes import stored_file
-
-
-class Store(Protocol):
-    """The part of a store that files are moved by."""
-
-    def connection(self) -> AbstractContextManager[Connected]:
-        """A connection that sees every tenant, in autocommit."""
-        ...
-
+from helix.storage.tenant_connections import TenantConnections
 
 LEASE = "1 hour"
 """The time that a process may take from naming an object until its name is in ``files``."""
@@ -35,7 +25,7 @@ _AT_ONCE = 500
 """Objects of one deletion; S3 takes 1,000."""
 
 
-def move_next_file(store: Store, address: str) -> bool:
+def move_next_file(store: TenantConnections, address: str) -> bool:
     """Move the bytes of one kept file to an object below ``address``, ``s3://bucket/prefix``.
 
     Returns:
@@ -75,7 +65,7 @@ def _reserve_object(connection: Connected, address: str) -> Row | None:
         return {**found, "place": place}
 
 
-def _record_move(store: Store, reserved: Row) -> bool:
+def _record_move(store: TenantConnections, reserved: Row) -> bool:
     """True if the file is in its object now; False where it was deleted, or the lease was over."""
     with store.connection() as connection, connection.transaction() as transaction:
         taken = connection.execute(sql.END_LEASE, reserved).rowcount
@@ -85,7 +75,7 @@ def _record_move(store: Store, reserved: Row) -> bool:
     return False
 
 
-def delete_loose_objects(store: Store, address: str) -> int:
+def delete_loose_objects(store: TenantConnections, address: str) -> int:
     """Delete a batch of due objects below ``address``; returns their number.
 
     Raises:

@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from helix.errors import BadRequest, NotFound
-from helix.library.access import LibraryStore
 from helix.library.keys import create_key
 from helix.library.people.members import set_role
 from helix.library.people.persons import add_person
@@ -26,6 +25,7 @@ from helix.library.usage_limits import (
     set_limits,
 )
 from helix.overload.limits import UsageLimitReached
+from helix.storage.tenant_connections import TenantConnections
 from helix.telemetry.usage_meter import Payer, UsageKey, UsageMeter, today
 from tests.support.fake_embedder import opened
 from tests.support.sql_rows import count
@@ -109,7 +109,7 @@ async def test_a_reserved_question_is_given_back_or_asked(database_url: str) -> 
 class _WritingStore:
     """A store that writes all usage that waits before it hands out the first connection."""
 
-    def __init__(self, store: LibraryStore, waiting: WaitingUsage) -> None:
+    def __init__(self, store: TenantConnections, waiting: WaitingUsage) -> None:
         self._store, self._waiting = store, waiting
         self._written = False
 
@@ -131,7 +131,7 @@ async def test_usage_written_while_it_is_read_counts_once(database_url: str) -> 
             def allowance(store: object) -> Allowance:
                 meter = UsageMeter(payer, waiting.add)
                 limits = limits_of(connection, payer) or ()
-                return Allowance(cast(LibraryStore, store), meter, limits, waiting)
+                return Allowance(cast(TenantConnections, store), meter, limits, waiting)
 
             def use(tokens: int) -> None:
                 waiting.add(UsageKey(payer, today(), 0, "m"), Counter(input_tokens=tokens))

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from helix import __version__
 from helix.conversations.maintenance import forget_removed
 from helix.conversations.receipts.verify_answer import ERASURE, canonical
-from helix.library.access import Connected, Library, LibraryStore, Row, row_of, rows_of
+from helix.library.access import Connected, Library, Row, row_of, rows_of
 from helix.library.documents import must_change, no_document, remove_document
 from helix.library.errors import NotFound
 from helix.library.signing_keys import signing_key
 from helix.storage.statements import removals as sql
+from helix.storage.tenant_connections import TenantConnections
 
 if TYPE_CHECKING:
     from helix.settings import Settings
@@ -68,7 +69,7 @@ async def erase_document(
     return await library.aside(swept_and_signed)
 
 
-def _sweep(store: LibraryStore, settings: Settings) -> None:
+def _sweep(store: TenantConnections, settings: Settings) -> None:
     with store.connection() as connection:
         forget_removed(connection)
         _take_samples_anew(connection)
