@@ -41,31 +41,17 @@ class NewFile:
     keep_file: bool = False
     document_id: int | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
-    tags: tuple[str, ...] | None = None
+    tags: Sequence[str] | None = None
     metadata: Mapping[str, Any] | None = None
-    spaces: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
+    spaces: Sequence[int] | None = None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow(NewFile):
     """A file of a run. ``document_id`` is known beforehand where an upload made the document.
 
     ``force`` asks for it to be read although it has not changed.
     """
 
     tenant: str
-    source_uri: str
-    title: str | None
-    media: str
-    size: int
-    content_hash: str
-    file_hash: str | None
-    keep_file: bool
-    document_id: int | None
-    origin: dict[str, Any]
-    tags: list[str] | None
-    metadata: dict[str, Any] | None
-    spaces: list[int] | None
     status: FileStatus
     force: bool
 
