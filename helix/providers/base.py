@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -21,6 +21,9 @@ from helix.domain.usage import Usage as Usage
 from helix.domain.usage import usage_of as usage_of
 from helix.errors import HelixError, UpstreamError
 from helix.providers.vectors import RawWidth
+
+if TYPE_CHECKING:  # a question to a model of this process needs none
+    import httpx
 
 _logger = logging.getLogger(__name__)
 ENCODER_DENSE_WEIGHT = 0.65
