@@ -1,4 +1,4 @@
-"""Metadata of stored documents: edited by people, one document or many, and given with a file."""
+"""Metadata of stored documents as people edit it, one document or many."""
 
 from __future__ import annotations
 
@@ -62,15 +62,3 @@ def edit_metadata(
     if row["most"] > MOST_KEYS:
         raise BadRequest(f"a document would have {row['most']} keys; the limit is {MOST_KEYS}")
     return Edited(row["matched"], row["changed"])
-
-
-def give_metadata(
-    connection: Connected, tenant: str, source_uri: str, given: Mapping[str, Any] | None
-) -> None:
-    """Add to the stored document of a source what came with it; people's edits stay above it."""
-    if given:
-        values = {
-            "tenant": tenant, "source_uri": source_uri, "given": Jsonb(dict(given)),
-            "keys": list(given),
-        }  # fmt: skip
-        connection.execute(sql.GIVE, values)

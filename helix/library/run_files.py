@@ -44,6 +44,8 @@ class NewFile:
     tags: Sequence[str] | None = None
     metadata: Mapping[str, Any] | None = None
     spaces: Sequence[int] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow(NewFile):
     """A file of a run. ``document_id`` is known beforehand where an upload made the document.

@@ -17,14 +17,13 @@ from helix.domain.input_text import visible_line
 from helix.domain.scope import Spaces
 from helix.library.access import Row
 from helix.library.documents import tag_document
-from helix.library.metadata import give_metadata
 from helix.library.run_files import NewFile, add_files, cancel_document
 from helix.library.runs import create_run
 from helix.library.spaces import place_document
 from helix.storage.connections import Connected
 from helix.storage.statements import uploads as sql
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
-from helix.storage.stored_documents import UPLOADED, add_source, keep_file
+from helix.storage.stored_documents import UPLOADED, add_source, give_metadata, keep_file
 
 _LONGEST_NAME = 255
 REPLACED = "replaced by a later upload"

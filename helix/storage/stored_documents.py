@@ -1,4 +1,4 @@
-"""The stored state of a source: its fingerprint, its chunks' vectors, its document and its names.
+"""The stored state of a source: fingerprint, chunks' vectors, document, names, given metadata.
 
 The same bytes by their path and by upload are one document, which has further sources then.
 Loads neither LlamaIndex nor numpy: a run over unchanged files asks nothing else, and loading them
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from helix.domain.names import document_names
 from helix.storage.connections import Connected, Connections
@@ -18,6 +19,7 @@ from helix.storage.pipelined_connections import Statement
 from helix.storage.statements import document_names as names
 from helix.storage.statements import document_sources
 from helix.storage.statements import stored_documents as sql
+from helix.storage.statements.metadata_edits import GIVE
 
 
 def known_nodes(connections: Connections, tenant: str, source_uri: str) -> dict[str, str]:
@@ -132,3 +134,15 @@ def naming(
         "kinds": [kind for kind, _ in found], "names": [name for _, name in found],
     }  # fmt: skip
     return (names.FORGET, values), (names.REMEMBER, values)
+
+
+def give_metadata(
+    connection: Connected, tenant: str, source_uri: str, given: Mapping[str, Any] | None
+) -> None:
+    """Add to the stored document of a source what came with it; people's edits stay above it."""
+    if given:
+        values = {
+            "tenant": tenant, "source_uri": source_uri, "given": Jsonb(dict(given)),
+            "keys": list(given),
+        }  # fmt: skip
+        connection.execute(GIVE, values)

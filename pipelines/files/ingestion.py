@@ -29,7 +29,6 @@ from helix.domain.metadata import metadata_line, with_layers
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
 from helix.language.terms import language_of
-from helix.library.metadata import give_metadata
 from helix.library.run_files import FileRow, fail_file, load_file, retag, set_file
 from helix.library.runs import stop_for_fault
 from helix.library.source_entries import SOURCE
@@ -42,7 +41,7 @@ from helix.storage.connections import Connected
 from helix.storage.document_writes import Written
 from helix.storage.packed_terms import PackedTerms
 from helix.storage.stored_bytes import stored_file
-from helix.storage.stored_documents import keep_file, source_of_same_bytes
+from helix.storage.stored_documents import give_metadata, keep_file, source_of_same_bytes
 from helix.store import ChunkStore
 from pipelines import readers
 from pipelines.facts import facts_of

@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from helix.errors import StoreUnavailable
-from helix.library.metadata import give_metadata
 from helix.library.run_files import NewFile, add_files, fail_file, retag, set_unchanged
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
 from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
-from helix.storage.stored_documents import fingerprints, sources_without_file
+from helix.storage.stored_documents import fingerprints, give_metadata, sources_without_file
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 from pipelines.runs.planned_files import (

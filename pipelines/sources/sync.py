@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 from helix.errors import BadRequest, HelixError
-from helix.library.metadata import give_metadata
 from helix.library.runs import RunRow, set_stage
 from helix.library.source_entries import (
     KnownEntry,
@@ -38,6 +37,7 @@ from helix.library.sources import Source, load_source, reseal, spaces_there
 from helix.library.storage_quota import Room
 from helix.settings import Settings
 from helix.storage.connections import Connected
+from helix.storage.stored_documents import give_metadata
 from helix.store import ChunkStore
 from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits, PlannedFile
