@@ -14,7 +14,6 @@ from helix.agent.offline.computations import Computation, Kind, computation_of, 
 from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
 from helix.domain.calculations import Operand
-from helix.language.durations import without_periods
 from helix.language.markdown_rows import table_rows
 from helix.language.periods import periods, without_periods
 
