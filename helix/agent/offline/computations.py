@@ -14,9 +14,8 @@ from typing import Literal
 
 from helix.agent.figures import Figure
 from helix.evidence.naming import Mention, Naming, Words, is_of
-from helix.language.durations import without_periods
 from helix.language.paraphrases import meanings
-from helix.language.periods import Period, periods
+from helix.language.periods import Period, periods, without_periods
 from helix.language.rows import INWARDS
 from helix.language.word_lists import word_lists
 
