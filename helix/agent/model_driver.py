@@ -41,6 +41,8 @@ from helix.settings.prompts import prompt
 _UNREADABLE = "Your last call could not be read. Call the tool again with valid JSON, or stop."
 _MEMORY_TOKENS = 1_000_000
 """The limit of LlamaIndex's memory; a gathering's own bounds are reached long before."""
+_FEW = 6
+"""Content words of a question that one search answers as well as any thought."""
 _HELD_KINDS = frozenset({"local", "server"})
 """Kinds of providers whose models call by a schema: measured with llama.cpp's server alone."""
 _logger = logging.getLogger(__name__)
@@ -58,7 +60,8 @@ async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
     """Let the model call tools until it has enough.
 
     A model that prefers to be held to a schema makes its calls so, where its server knows schemas.
-    One that can tell its thoughts is asked for them; where it refuses, it is asked without.
+    One that can tell its thoughts is asked for them by a long question; where it refuses, it is
+    asked without.
 
     Raises:
         BoundReached: a bound of the gathering came first.
@@ -67,7 +70,7 @@ async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
     held = llm.prefers_schema and llm.identity.partition(":")[0] in _HELD_KINDS
     if held and await _by_schema(llm, gathering):
         return
-    if llm.thinking:
+    if llm.thinking and len(set(question_words(gathering.context.question).values())) > _FEW:
         try:
             await _choose(llm.thinking, gathering)
         except UpstreamError as error:

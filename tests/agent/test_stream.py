@@ -154,6 +154,15 @@ def test_what_is_said_of_itself_needs_no_agent(client: httpx.Client, wire: Gemin
     assert wire.received("generate") == []
 
 
+def test_a_short_question_asks_for_no_thoughts(client: httpx.Client, wire: GeminiWire) -> None:
+    wire.requests.clear()
+    told(client, wire, searching(REFUND), ENOUGH, SAID, question="How long do refunds take?")
+    assert all(
+        "thinkingConfig" not in one.body.get("generationConfig", {})
+        for one in wire.received("generate")
+    )
+
+
 def test_a_model_that_refuses_to_give_its_thoughts_is_asked_without(
     client: httpx.Client, wire: GeminiWire
 ) -> None:
@@ -231,9 +240,8 @@ def test_a_failure_at_any_step_is_an_answer_from_what_there_is_or_a_clean_error(
     client: httpx.Client, wire: GeminiWire, failure: Reply, at: str
 ) -> None:
     broken = [failure, failure] if failure is FAILURES["unreadable twice"] else [failure]
-    without_thoughts = [failure] if failure is FAILURES["refused"] else []
     plan: dict[str, list[Reply]] = {
-        "first": [*broken, *without_thoughts, SAID],
+        "first": [*broken, SAID],
         "second": [searching(REFUND), *broken, SAID],
         "answer": [searching(REFUND), ENOUGH, failure],
     }
