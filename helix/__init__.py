@@ -11,4 +11,4 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Before LlamaIndex is imported: its packages import all of it.
 import_lazily("llama_index.core")
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
