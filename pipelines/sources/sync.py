@@ -230,7 +230,8 @@ class Sync:
                     continue
                 outcome = reader.read(entry)
                 if not self._fits(outcome.file):
-                    continue  # what is known of it stays, so that the next sync tries it again
+                    self._refuse(outcome)
+                    continue
                 if outcome.moved_from:
                     found.gone.pop(outcome.moved_from.key)
                 batch.append(outcome)
@@ -251,6 +252,11 @@ class Sync:
             return True
         with self._store.connection() as connection:
             return self._room.take(connection, file.source_uri, len(file.data))
+
+    def _refuse(self, outcome: Outcome) -> None:
+        """Leave what is known of an entry, for the next sync to try again; its readers are told."""
+        with self._store.connection() as connection, connection.transaction():
+            self._follow(connection, outcome)
 
     def _write(self, batch: Sequence[Outcome]) -> None:
         """Write what became of some entries: files first, which the entries then stand for."""

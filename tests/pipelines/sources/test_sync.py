@@ -188,6 +188,24 @@ async def test_who_may_not_read_loses_it_whatever_else_is_amiss(
         assert syncs.spaces() == {"1.md": [board], "2.md": [crew], "3.md": both}
 
 
+async def test_who_may_not_read_loses_what_there_is_no_room_for(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ScriptedSource(_crates(2))
+    source.readers = dict.fromkeys(source.files, ("group:board", "everyone"))
+    async with opened(database_url) as store:
+        with store.connection() as connection:
+            board, crew = (add_space(connection, DEFAULT_TENANT, n) for n in ("Board", "Crew"))
+        mapped = {"group:board": [board], "everyone": [crew]}
+        held = settings(database_url).model_copy(update={"tenant_mb": 1})
+        syncs = QuickSyncs(store, held, source, monkeypatch, group_map=mapped)
+        assert syncs.sync() == ""
+        source.files["0.md"] = b"A crate of more than there is room for. " * 40_000
+        source.readers = {**source.readers, "0.md": ("group:board",)}
+        assert syncs.sync().startswith("1 files wait for room")
+        assert syncs.spaces() == {"0.md": [board], "1.md": sorted([board, crew])}
+
+
 def _unreadable(entry: Entry) -> bytes:
     raise SourceError("it cannot be read")
 
