@@ -12,6 +12,7 @@ from pipelines.readers.draft import Draft
 from pipelines.readers.grids import moved
 from pipelines.readers.html_tree import decoded, parse_tree
 from pipelines.readers.mail import (
+    TOO_DEEP,
     Mail,
     bytes_of,
     field,
@@ -38,7 +39,10 @@ def read(data: bytes, progress: Progress) -> ReadText:
         UnreadableFile: there is nothing in it, or it is nested too deep.
     """
     mail, draft = mail_of(data), Draft()
-    _add(draft, mail, ())
+    try:
+        _add(draft, mail, ())
+    except RecursionError:
+        raise UnreadableFile(TOO_DEEP) from None
     found = draft.finish(short_title(field(mail, "Subject")))
     return replace(found, metadata=metadata_of(mail))
 

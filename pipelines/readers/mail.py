@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,6 +23,9 @@ _ID = re.compile(r"<([^<>\s]+)>")
 _SHOWN = ("From", "To", "Cc")
 _LONGEST = 100_000  # characters of a field: some thousand people; longer ones take minutes
 _MOST_FIELDS = 100  # of one name, of which a mail has one
+TOO_DEEP = "its parts are nested too deep: forward it as a plain mail"
+_NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"))
+"""Python's names of what it decodes beside charsets: the second takes quadratic time."""
 
 
 def mail_of(data: bytes) -> Mail:
@@ -29,7 +33,7 @@ def mail_of(data: bytes) -> Mail:
     try:
         return message_from_bytes(data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
     except RecursionError:
-        raise UnreadableFile("its parts are nested too deep: forward it as a plain mail") from None
+        raise UnreadableFile(TOO_DEEP) from None
 
 
 def field(mail: Mail, name: str) -> str:
@@ -147,7 +151,8 @@ def in_charset(data: bytes, charsets: Sequence[str]) -> str:
     """Bytes by the first encoding that fits: one named, UTF-8, or what the letters speak for."""
     for name in (*charsets[:1], "utf-8", *charsets[1:]):
         with suppress(LookupError, ValueError):
-            return data.decode(name or "ascii")
+            if codecs.lookup(name or "ascii").name not in _NO_CHARSETS:
+                return data.decode(name or "ascii")
     with suppress(UnreadableFile):
         return decode(data)
     return data.decode("cp1252", errors="replace")

@@ -90,6 +90,8 @@ def test_a_head_in_bytes_of_no_told_encoding() -> None:
         (b"no field\r\n\r\nbut text", "no field\n\nbut text"),
         (b"Subject: =?utf-8?B?\xff?=\r\nDate: yesterday\r\nTo: ,,<>\r\n\r\nText", "Text"),
         (mail("Text", Content_Type="text/plain; charset=no-such"), "Text"),
+        (mail(r"C:\new", Content_Type="text/plain; charset=unicode_escape"), r"C:\new"),
+        (mail("so-far", Content_Type="text/plain; charset=punycode"), "so-far"),
         (mail("VGV4dA", Content_Transfer_Encoding="base64"), "Text"),
         (mail("Text", Content_Type="multipart/mixed; boundary=A"), ""),
         (mail("--A\n\nText", Content_Type="multipart/mixed; boundary=A", Subject="S"), "Text"),
@@ -113,13 +115,15 @@ def test_what_is_sealed_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "part",
+    ("part", "levels"),
     [
-        "Content-Type: message/rfc822\n\n",
-        'Content-Type: multipart/mixed; boundary="{0}"\n\n--{0}\n',
+        ("Content-Type: message/rfc822\n\n", 3_000),
+        ('Content-Type: multipart/mixed; boundary="{0}"\n\n--{0}\n', 3_000),
+        # as deep as the parser of mails takes
+        ('Content-Type: multipart/alternative; boundary="{0}"\n\n--{0}\n', 600),
     ],
 )
-def test_mails_and_parts_nested_without_end_are_refused(part: str) -> None:
-    data = "".join(map(part.format, range(3_000))) + "deep"
+def test_mails_and_parts_nested_without_end_are_refused(part: str, levels: int) -> None:
+    data = "".join(map(part.format, range(levels))) + "deep"
     with pytest.raises(UnreadableFile, match=r"nested too deep|in each other"):
         read("eml", data.encode())
