@@ -11,7 +11,7 @@ import typer
 from helix.errors import HelixError, SettingsError, Unavailable
 from helix.providers.factories import build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
-from helix.retrieval.vector_space import adopt_width
+from helix.retrieval.vector_space import learn_space
 from helix.settings import Settings, load_settings
 from helix.storage.database import open_url
 from helix.store import ChunkStore
@@ -52,8 +52,7 @@ async def _change(settings: Settings, batch: int | None) -> None:
         raise SettingsError("no new embedder is named: set HELIX_EMBEDDER_NEXT, or give --to")
     async with aclosing(embedder), open_url(settings) as url:
         store = ChunkStore(url, embedder.identity)
-        await embedder.learn_width()
-        await adopt_width(store, embedder, await store.stored_identity() or "")
+        await learn_space(store, embedder)
         # what is embedded in this process costs less than asking the cache
         cached = None if embedder.local else with_cache(embedder, store, settings.embed_cache_mb)
         try:

@@ -115,16 +115,24 @@ async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Resu
     """The result of ``work``, done in a thread with the vectors of HELIX_EMBEDDER."""
     from helix.library.transfer.new_vectors import NewVectors
     from helix.providers.factories import build_embedder
+    from helix.retrieval.vector_space import learn_space
     from helix.settings import load_settings
+    from helix.storage.database import open_url
+    from helix.storage.tenant_store import TenantStore
 
-    loop = asyncio.get_running_loop()
-    async with aclosing(build_embedder(load_settings(), patient=True)) as embedder:
+    loop, settings = asyncio.get_running_loop(), load_settings()
+    async with aclosing(build_embedder(settings, patient=True)) as embedder:
 
         def embed(texts: list[str]) -> list[list[float]]:
             vectors = embedder.model.aget_text_embedding_batch(texts)
             return asyncio.run_coroutine_threadsafe(vectors, loop).result()
 
-        await embedder.learn_width()
+        async with open_url(settings) as url:
+            store = TenantStore(url, embedder.identity)
+            try:
+                await learn_space(store, embedder)
+            finally:
+                await store.close()
         anew = NewVectors(embedder.vector_space, embedder.max_batch, embed)
         return await asyncio.to_thread(work, anew)
 

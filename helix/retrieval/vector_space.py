@@ -82,6 +82,12 @@ async def adopt_width(store: TenantStore, embedder: Embedder, stored: str) -> No
         held.adopt(int(numbers), named=True)
 
 
+async def learn_space(store: TenantStore, embedder: Embedder) -> None:
+    """Have ``embedder`` know its width, and go by the name that its vectors are stored under."""
+    await embedder.learn_width()
+    await adopt_width(store, embedder, await store.stored_identity() or "")
+
+
 def _is_settled(embedder: Embedder, stored: str) -> bool:
     """True if nothing that is stored could tell more of the embedder's width."""
     known = embedder.width is None or embedder.width.numbers is not None

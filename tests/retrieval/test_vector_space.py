@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from helix.commands.transfer import _with_new_vectors
 from helix.errors import EmbedderMismatch
+from helix.providers import factories
 from helix.providers.base import Embedder
 from helix.providers.vendor_models import PaddedEmbedding
 from helix.retrieval.embedding_cache import with_cache
@@ -101,6 +103,24 @@ async def test_a_space_that_was_named_without_a_width_has_that_of_its_vectors(
         other = await current_embedder(store, [_served(32)])
         with pytest.raises(EmbedderMismatch, match="helix reembed"):
             await _searching(store, other).search("of version")
+
+
+async def test_an_import_embeds_anew_under_the_name_that_the_database_has(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(database_url, f"{NAME}:1536") as store:
+        await _fill(store, _served(64))
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    for name in ("HELIX_LLM", "HELIX_EMBEDDER"):
+        monkeypatch.setenv(name, "offline")
+    monkeypatch.setattr(factories, "build_embedder", lambda *_, **__: _served(64))
+
+    async def name_of_new_vectors() -> str:
+        return await _with_new_vectors(lambda anew: anew.identity if anew else "")
+
+    assert await name_of_new_vectors() == f"{NAME}:1536/64"
+    rows(database_url, f"UPDATE embedding_space SET identity = '{NAME}:1536' RETURNING 1")
+    assert await name_of_new_vectors() == f"{NAME}:1536"
 
 
 async def test_an_emptied_database_is_anybodys(database_url: str) -> None:
