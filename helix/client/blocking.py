@@ -27,15 +27,16 @@ class EventLoop:
     closing it. A process that was forked has a loop of its own, begun with its first use."""
 
     def __init__(self) -> None:
+        self._beginning = threading.Lock()
         self._begin()
 
     def _begin(self) -> None:
-        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="helix-client", daemon=True
         )
         self._thread.start()
+        self._process = os.getpid()  # last: from here on other threads use the loop
 
     @property
     def is_closed(self) -> bool:
@@ -52,7 +53,9 @@ class EventLoop:
             coroutine.close()
             raise BadRequest(CLOSED)
         if self._process != os.getpid():  # threads do not come along
-            self._begin()
+            with self._beginning:
+                if self._process != os.getpid():
+                    self._begin()
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()

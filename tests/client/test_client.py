@@ -210,6 +210,31 @@ sys.exit(status or client.query(sys.argv[2]).answer != told.answer)
 """
 
 
+THREADS_OF_FORKED = """
+import asyncio, os, signal, sys, threading
+from helix.client.blocking import EventLoop
+loop = EventLoop()
+sys.setswitchinterval(1e-6)
+for _ in range(30):
+    if os.fork() == 0:
+        signal.alarm(10)
+        threads = [threading.Thread(target=lambda: loop.run(asyncio.sleep(0))) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit("a thread waits for ever")
+"""
+
+
+def test_threads_of_a_forked_process_may_all_be_the_first_to_ask() -> None:
+    command = [sys.executable, "-c", THREADS_OF_FORKED]
+    done = subprocess.run(command, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_forked_process_asks_with_the_client_of_its_parent(database: str) -> None:
     with live(database) as server:
         command = [sys.executable, "-c", FORKED, str(server.base_url), QUESTION]
