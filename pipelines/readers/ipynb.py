@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines.readers import Progress, ReadText, UnreadableFile
-from pipelines.readers.markdown import of_text
+from pipelines.readers.markdown import of_text, open_fence
 from pipelines.readers.plain_text import decode
 from pipelines.valid_metadata import valid_metadata
 
@@ -72,19 +72,25 @@ def _blocks(cell: Mapping[str, Any], language: str) -> Iterator[str]:
         level = cell.get("level")
         yield f"{'#' * min(level if isinstance(level, int) and level > 0 else 1, 6)} {source}"
     else:
-        yield source.rstrip()
+        yield _ended(source.rstrip())
 
 
 def _shown(output: Mapping[str, Any]) -> Iterator[str]:
     """The text of an output: what was printed, a value, or an error."""
     data = _dict(output.get("data")) or output  # up to nbformat 3 beside its kind
     if markdown := _text(data.get("text/markdown")):
-        yield markdown.strip("\n")
+        yield _ended(markdown.strip("\n"))
     elif output.get("output_type") in ("error", "pyerr"):
         said = (_text(output.get(key)) for key in ("ename", "evalue"))
         yield _fenced(": ".join(filter(None, said)))
     else:
         yield _fenced(_text(data.get("text/plain", data.get("text"))))
+
+
+def _ended(markdown: str) -> str:
+    """Markdown whose fences end with its cell, as they do where it is shown."""
+    fence = open_fence(markdown)
+    return f"{markdown}\n{fence}" if fence else markdown
 
 
 def _fenced(code: str, language: str = "") -> str:

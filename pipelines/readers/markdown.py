@@ -174,6 +174,18 @@ def _scanned(text: str) -> _Marks:
     return headings, blocks, []
 
 
+def open_fence(text: str) -> str:
+    """The marks of a fence that nothing closes in ``text``; '' where there is none."""
+    fence = ""
+    for line in _LINE_END.split(text):
+        marker = _FENCE.match(line)
+        if marker and not fence:
+            fence = marker.group(1) or marker.group(2)
+        elif marker and _closes(line, fence):
+            fence = ""
+    return fence
+
+
 def _closes(line: str, fence: str) -> bool:
     line = line.strip()
     return len(line) >= len(fence) and set(line) == {fence[0]}

@@ -73,6 +73,12 @@ def test_front_matter_in_a_raw_cell_and_fences_within_code() -> None:
     assert "````\n" in found.text
 
 
+def test_a_fence_that_nobody_closed_ends_with_its_cell() -> None:
+    found = read("ipynb", notebook("# One\n\n~~~\n```\nx = 1", code("y = 2"), "# Two\n\nText."))
+    assert [section.heading_path for section in found.sections] == [("One",), ("Two",)]
+    assert "```\nx = 1\n~~~\n\n```\ny = 2\n```\n\n# Two" in found.text
+
+
 @pytest.mark.parametrize(
     "data",
     [
