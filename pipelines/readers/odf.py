@@ -19,9 +19,13 @@ from pipelines.readers.office import given_title, guarded, is_element, local_nam
 from pipelines.valid_metadata import valid_metadata
 
 SAFE: Mapping[str, bool] = {"resolve_entities": False, "no_network": True, "load_dtd": False}
-_LEFT_OUT = frozenset(
-    "note annotation annotation-end tracked-changes frame custom-shape rect ellipse g "
-    "ruby-text event-listeners".split()
+SHAPES = frozenset(
+    "frame custom-shape rect ellipse circle line polyline polygon regular-polygon path connector "
+    "caption g".split()
+)
+"""Drawn elements, which have paragraphs of their own (OpenDocument 1.3, 10.3)."""
+_LEFT_OUT = SHAPES | frozenset(
+    "note annotation annotation-end tracked-changes ruby-text event-listeners".split()
 )
 _WHITE = re.compile(r"[ \t\r\n]+")
 _LONGEST_GAP = 100  # spaces

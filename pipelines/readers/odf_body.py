@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from helix.domain.tables import Table
-from pipelines.readers.odf import Package, attribute, children, count, paragraph_text
+from pipelines.readers.odf import SHAPES, Package, attribute, children, count, paragraph_text
 from pipelines.readers.odf_styles import OUTLINE, Styles
 from pipelines.readers.odf_tables import (
     row_elements,
@@ -19,7 +19,7 @@ from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import small_tables
 
 _PASSED_OVER = frozenset("tracked-changes forms annotation notes desc title".split())
-_BESIDE = frozenset("note frame custom-shape rect ellipse g".split())
+_BESIDE = SHAPES | {"note"}
 _CALLED = {"endnote": "Endnote"}
 _DEEPEST_LIST = 8
 

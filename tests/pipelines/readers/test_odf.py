@@ -177,3 +177,10 @@ def test_entities_are_not_expanded() -> None:
     )
     found = read("odt", changed(made.odt("x"), {"content.xml": content.encode()}))
     assert found.text == "Words  more."
+
+
+@pytest.mark.parametrize("shape", ["circle", "polygon", "path", "connector", "line", "caption"])
+def test_the_text_of_a_shape_stands_below_the_paragraph_that_it_hangs_on(shape: str) -> None:
+    drawn = f"<draw:{shape}>{paragraph('Inside.')}</draw:{shape}>"
+    found = read("odt", package("text", f"<text:p>Be{drawn}fore.</text:p>"))
+    assert found.text == "Before.\n\nInside."
