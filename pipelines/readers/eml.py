@@ -73,7 +73,7 @@ def _add(draft: Draft, mail: Mail, path: tuple[str, ...]) -> None:
             )
             head = ""
     draft.add(head, heading_path=path)
-    for part in parts(mail):
+    for part in parts(mail, alternatives=True):  # Apple Mail has what is attached in one of them
         if part.get_content_type() == "message/rfc822" and part.is_multipart():
             inner = part.get_payload(0)
             if len(path) == _DEEPEST:

@@ -74,6 +74,15 @@ def test_a_mail_within_is_a_part_under_its_subject() -> None:
     ]
 
 
+def test_a_mail_within_one_of_alternatives_is_read() -> None:
+    inner = "--M\nContent-Type: message/rfc822\n\nSubject: Order\n\nForty pallets.\n--M--"
+    mixed = f"Content-Type: multipart/mixed; boundary=M\n\n--M\n\nSee below.\n{inner}"
+    data = mail(
+        f"--A\n\nSee below.\n--A\n{mixed}\n--A--", Content_Type="multipart/alternative; boundary=A"
+    )
+    assert [one.heading_path for one in read("eml", data).sections] == [(), ("Order",)]
+
+
 def test_the_reason_why_a_mail_came_back_is_read() -> None:
     assert "Diagnostic-Code: smtp; 550 no such user" in read("eml", RETURNED).text
 
