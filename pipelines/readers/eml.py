@@ -19,6 +19,7 @@ from pipelines.readers.mail import (
     head_lines,
     in_charset,
     mail_of,
+    mail_within,
     metadata_of,
     parts,
 )
@@ -74,12 +75,10 @@ def _add(draft: Draft, mail: Mail, path: tuple[str, ...]) -> None:
             head = ""
     draft.add(head, heading_path=path)
     for part in parts(mail, alternatives=True):  # Apple Mail has what is attached in one of them
-        if part.get_content_type() == "message/rfc822" and part.is_multipart():
-            inner = part.get_payload(0)
+        if (inner := mail_within(part)) is not None:
             if len(path) == _DEEPEST:
                 raise UnreadableFile(f"more than {_DEEPEST} mails in each other: forward one apart")
-            if isinstance(inner, Mail):
-                _add(draft, inner, (*path, short_title(field(inner, "Subject")) or "Mail"))
+            _add(draft, inner, (*path, short_title(field(inner, "Subject")) or "Mail"))
 
 
 def _bodies(draft: Draft, mail: Mail) -> Iterator[_Body]:

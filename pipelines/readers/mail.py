@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -20,6 +21,7 @@ from pipelines.valid_metadata import valid_metadata
 
 Mail = Message
 _ID = re.compile(r"<([^<>\s]+)>")
+_MAIL = "message/rfc822"
 _SHOWN = ("From", "To", "Cc")
 _LONGEST = 100_000  # characters of a field: some thousand people; longer ones take minutes
 _MOST_FIELDS = 100  # of one name, of which a mail has one
@@ -92,6 +94,20 @@ def parts(mail: Mail, *, alternatives: bool = False) -> Iterator[Mail]:
                 yield from parts(part, alternatives=alternatives)
     else:
         yield mail
+
+
+def mail_within(part: Mail) -> Mail | None:
+    """The mail that a part is; in base64 too, which RFC 2046 forbids and some programs send."""
+    inner = (
+        part.get_payload(0) if part.get_content_type() == _MAIL and part.is_multipart() else None
+    )
+    if not isinstance(inner, Message):
+        return None
+    coded, coding = inner.get_payload(), str(part.get("Content-Transfer-Encoding", ""))
+    if isinstance(coded, str) and not inner.keys() and coding.strip().lower() == "base64":
+        with suppress(ValueError):
+            return mail_of(b64decode(coded))
+    return inner
 
 
 def files(mail: Mail) -> Iterator[Mail]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from pipelines.readers import ReadText, UnreadableFile, read
@@ -81,6 +83,13 @@ def test_a_mail_within_one_of_alternatives_is_read() -> None:
         f"--A\n\nSee below.\n--A\n{mixed}\n--A--", Content_Type="multipart/alternative; boundary=A"
     )
     assert [one.heading_path for one in read("eml", data).sections] == [(), ("Order",)]
+
+
+def test_a_mail_within_may_be_in_base64() -> None:
+    coded = b64encode(b"Subject: Order\r\n\r\nForty pallets.").decode()
+    head = "Content-Type: message/rfc822\nContent-Transfer-Encoding: base64"
+    data = mail(f"--A\n{head}\n\n{coded}\n--A--", Content_Type="multipart/mixed; boundary=A")
+    assert read("eml", data).text == "Subject: Order\n\nForty pallets."
 
 
 def test_the_reason_why_a_mail_came_back_is_read() -> None:
