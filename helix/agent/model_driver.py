@@ -7,7 +7,6 @@ the answer is written from the ledger, by the one answering path.
 from __future__ import annotations
 
 import logging
-import re
 import uuid
 from typing import Any
 
@@ -34,7 +33,6 @@ from helix.agent.text_calls import calls_in_text
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
-from helix.language.terms import question_words
 from helix.providers.base import LanguageModel, MalformedCall, usage_of
 from helix.settings.prompts import prompt
 
@@ -46,14 +44,6 @@ _FEW = 6
 _HELD_KINDS = frozenset({"local", "server"})
 """Kinds of providers whose models call by a schema: measured with llama.cpp's server alone."""
 _logger = logging.getLogger(__name__)
-_FEW = 6
-"""Content words of a question that one search answers as well as any thought."""
-_SEVERAL = re.compile(
-    r"\b(?:compare[ds]?|comparison|versus|vs|differ(?:s|ence|ences|ent)?|between|both|each|all"
-    r"|every|change[ds]?|increase[ds]?|decrease[ds]?|percent(?:age)?|ratio|total|sum|average|why"
-    r"|how many)\b|%|\?.*\?|;",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 async def drive_by_model(llm: LanguageModel, gathering: Gathering) -> None:
@@ -217,8 +207,3 @@ class _ModelTool(AsyncBaseTool):
         return LlamaToolOutput(
             content=text, tool_name=self._tool.name, raw_input=arguments, raw_output=text
         )
-
-
-def is_worth_thinking(question: str) -> bool:
-    """True if a question is long, or asks for several things that are to be put together."""
-    return len(set(question_words(question).values())) > _FEW or bool(_SEVERAL.search(question))

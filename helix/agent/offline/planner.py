@@ -93,7 +93,7 @@ def _documents(outcomes: Sequence[Outcome], question: str) -> list[int]:
 
 
 def _of_column(context: ToolContext) -> Step | None:
-    """The query of a whole column, where a passage has a table that the question names one of."""
+    """The query of a whole column, where a question names a column of a passage's table."""
     question = context.question
     operation = operation_of(question)
     rows = (row for one in context.ledger.entries for row, _ in table_rows(one.hit.content))

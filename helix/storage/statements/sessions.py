@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,8 @@ def settings_of(tenant: str, reach: Reach) -> tuple[str, dict[str, Any]]:
         settings, values["owner"] = SET_OWNER, reach.owner
     if reach.as_of is not None:
         settings += moments.SET_MOMENT
-        values["as_of"] = reach.as_of.isoformat()
+        # Postgres refuses offsets from 16 hours on
+        values["as_of"] = reach.as_of.astimezone(UTC).isoformat()
     if reach.spaces is not None:
         settings += SET_SPACES
         values |= spaces_as_settings(reach.spaces)
