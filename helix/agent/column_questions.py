@@ -17,7 +17,7 @@ from helix.domain.aggregates import Condition, Operation
 from helix.evidence.naming import Words, agrees, telling_words
 from helix.language.comparisons import is_total
 from helix.language.paraphrases import meaning, meanings
-from helix.language.periods import Period, periods, without_periods
+from helix.language.periods import Period, months_in, periods, without_periods
 from helix.language.rows import INWARDS, Named, TableRow, amount
 from helix.language.terms import STOP_WORDS
 from helix.language.word_lists import word_lists
@@ -32,7 +32,10 @@ _NAMES: Mapping[Operation, Words] = {
     "count": frozenset(("many",)),
 }
 """The names of the operations: by these alone a question asks for one."""
-_LIMITING = word_lists("opposites")["limiting"] - {"alone"}
+_DENIALS = word_lists("words")
+_LIMITING = frozenset[str]().union(
+    word_lists("opposites")["limiting"] - {"alone"}, _DENIALS["negations"], _DENIALS["exceptions"]
+)
 _SAYS = 0.4
 """The weight from which on a word has to be met: `came` says less, `sold` more."""
 _BRACKETS = re.compile(r"\([^()]{0,40}\)")
@@ -62,10 +65,11 @@ class ColumnQuestion:
 
 
 def operation_of(question: str) -> Operation | None:
-    """The one operation that a question names; None without one, with two, or with a limit."""
+    """The one operation that a question names; None without one, with two, limited or denied."""
     asked = frozenset(words(question))
     named = [operation for operation, names in _NAMES.items() if names & asked]
-    return named[0] if len(named) == 1 and not asked & _LIMITING else None
+    limited = asked & _LIMITING or any(word.endswith("n't") for word in asked)
+    return named[0] if len(named) == 1 and not limited else None
 
 
 def column_question(question: str, rows: Sequence[TableRow]) -> ColumnQuestion | None:
@@ -75,6 +79,8 @@ def column_question(question: str, rows: Sequence[TableRow]) -> ColumnQuestion |
     if operation is None or not table.is_regular or len(dated) > 1:
         return None
     read = _Reading(question, operation, table, next(iter(dated.values()), None))
+    if read.is_of_one_row:
+        return None
     if operation == "sum" and len(table.rows) < len(rows):
         return None  # it has a total of its own
     return read.counted() if operation == "count" else read.computed()
@@ -121,6 +127,13 @@ class _Columns:
         return {one: Counter(cell.value for cell in self.cells(one)) for one in texts}
 
     @cached_property
+    def of_one_row(self) -> list[str]:
+        """The labels, and the values of text, that one row alone has."""
+        labels = Counter(row.label for row in self.rows)
+        found = [labels, *self.values.values()]
+        return [one for values in found for one, times in values.items() if times == 1]
+
+    @cached_property
     def keys(self) -> list[str]:
         """The headers of the columns of text in which no value stands twice, the labels' first."""
         labels = {row.path for row in self.rows}
@@ -139,8 +152,16 @@ class _Reading:
         self._period = period
         bare = without_periods(question)
         self._asked = frozenset(meanings(bare))
-        self._told = telling_words(bare, _SAYS)
+        self._told = telling_words(bare, _SAYS) | frozenset(
+            word for word in self._asked if any(map(str.isdigit, word))
+        )
         self._names = frozenset(meanings(" ".join(_NAMES[operation])))
+
+    @property
+    def is_of_one_row(self) -> bool:
+        """True if the question names a row itself, which is no question of the column."""
+        each = map(_words, self._table.of_one_row)
+        return any(own and own <= self._asked for own in each)
 
     def counted(self) -> ColumnQuestion | None:
         """The count of the rows with the values that the question names, and with such alone."""
@@ -204,11 +225,15 @@ class _Reading:
 
     def _found(
         self, column: str, kind: str, conditions: Sequence[Condition], period: Period | None
-    ) -> ColumnQuestion:
+    ) -> ColumnQuestion | None:
         keys = tuple(self._table.keys)
         texts = [*keys, column, *(text for one in conditions for text in (one.column, one.value))]
         met = self._names | frozenset(word for text in texts for word in _words(text))
         unmet = self._told - met
+        others = frozenset(word for one in self._table.headers for word in _words(one))
+        length = None if self._period else months_in(self._question)
+        if unmet & others or length not in (None, months_in(column)):
+            return None  # it asks by another column, or of a length of time
         return ColumnQuestion(
             self._operation, column, kind, tuple(conditions), keys, unmet, period
         )  # fmt: skip

@@ -6,9 +6,9 @@ The cells of all rows are the operands, so that an aggregate is computed again f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Any, Literal
 
 from helix.domain.calculations import Calculation, Operand
@@ -18,13 +18,9 @@ Operation = Literal["highest", "lowest", "sum", "average", "count"]
 _ROUNDED = 1000
 """The share of a total, as its inverse, by which its rounded parts may miss it."""
 _PLACES = 2
-"""Decimals of an average as it is told."""
-_COMPUTED: Mapping[Operation, Callable[[Sequence[Decimal]], Decimal]] = {
-    "highest": max,
-    "lowest": min,
-    "sum": lambda values: sum(values, Decimal(0)),
-    "average": lambda values: sum(values, Decimal(0)) / len(values),
-}
+"""Decimals of an average as it is told, unless its cells have more."""
+_LONGEST, _EXACT = 20, Context(prec=60)
+"""Characters of a number that is computed with, and what adds many such without rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ class Aggregate:
     @property
     def unit(self) -> str:
         """The scale that the column is counted in; '' of a count."""
-        return "" if self.operation == "count" else self.operands[-1].scale
+        return "" if self.operation == "count" else self.used[0].scale
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -89,17 +85,24 @@ class Aggregate:
 
     @property
     def said(self) -> str:
-        """The result as an answer tells it; an extreme as it is printed."""
-        if self.operation in ("highest", "lowest"):
-            printed = self.used[0].quote
-        elif self.operation == "average":
-            rounded = self.result.quantize(Decimal(1).scaleb(-_PLACES), ROUND_HALF_UP)
-            printed = f"{rounded:,f}".rstrip("0").rstrip(".")
-        else:
-            printed = f"{self.result:,f}"
+        """The result as an answer tells it, in its cells' unit; an extreme as it is printed."""
+        if self.operation == "count":
+            return f"{self.result:,f}"
+        is_extreme = self.operation in ("highest", "lowest")
+        printed = self.used[0].quote if is_extreme else _printed_as(self._rounded, self.used)
         if not self.unit or self.unit in printed:
             return printed
         return f"{printed}%" if self.unit == "%" else f"{printed} {self.unit}"
+
+    @property
+    def _rounded(self) -> Decimal:
+        """The result; an average with two decimals, or as many as its cells have, without zeros."""
+        if self.operation != "average":
+            return self.result
+        exponents = (one.value.as_tuple().exponent for one in self.used if one.value is not None)
+        finest = Decimal(1).scaleb(min(-_PLACES, *map(int, exponents)))
+        rounded = self.result.quantize(finest, ROUND_HALF_UP, _EXACT)
+        return rounded.normalize(_EXACT)
 
     @property
     def expression(self) -> str:
@@ -177,16 +180,35 @@ def _outcome(of: Aggregate) -> Decimal | None:
     cells = [row[-1] for row in of.met]
     if not cells or of.operation == "count":
         return Decimal(len(cells)) if cells else None
-    values = [one.value for one in cells if one.value is not None]
-    units = {(one.scale, one.amount and one.amount.unit) for one in cells}
-    if len(values) < len(cells) or len(units) > 1 or len(values) < 2:
+    values = [
+        one.value for one in cells
+        if one.value is not None and one.amount and len(one.amount.digits) <= _LONGEST
+    ]  # fmt: skip
+    if len(values) < len(cells) or len(values) < 2 or not _is_one_unit(cells):
         return None
     if _has_total(values) or _is_misread(values):
         return None
-    result = _COMPUTED[of.operation](values)
-    is_extreme = of.operation in ("highest", "lowest")
-    several = values.count(result) > 1 or any(value < 0 for value in values)
-    return None if is_extreme and several else result
+    if of.operation in ("sum", "average"):
+        with localcontext(_EXACT):
+            total = sum(values, Decimal(0))
+        return total if of.operation == "sum" else total / len(values)
+    result = max(values) if of.operation == "highest" else min(values)
+    return None if values.count(result) > 1 or any(value < 0 for value in values) else result
+
+
+def _is_one_unit(cells: Sequence[Operand]) -> bool:
+    """True if cells count the same; a currency may be printed in some of them alone."""
+    amounts = [one.amount for one in cells if one.amount]
+    units = {(one.scale, one.amount and (one.amount.is_share, one.amount.unit)) for one in cells}
+    return len(units) == 1 and len({one.currency for one in amounts if one.currency}) <= 1
+
+
+def _printed_as(result: Decimal, cells: Sequence[Operand]) -> str:
+    """A number as cells of one unit print theirs: `-$1.50`, `3%`, `12 kg`."""
+    amounts = [one.amount for one in cells if one.amount]
+    sign, currency = "-" * (result < 0), max(one.currency for one in amounts)
+    share, unit = "%" * amounts[0].is_share, f" {amounts[0].unit}".rstrip()
+    return f"{sign}{currency}{result.copy_abs():,f}{share}{unit}"
 
 
 def _has_total(values: Sequence[Decimal]) -> bool:

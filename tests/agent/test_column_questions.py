@@ -70,12 +70,25 @@ def test_a_column_and_conditions_are_read_from_the_table_s_own_names(
         "Which order has the highest or lowest amount?",
         "Which order has the highest amount except for SO-4?",
         "What is the sum of the amounts?",  # of what rows is not said
+        "What is the total amount of order SO-1?",  # of one row
+        "What is the total amount of the orders by country?",  # of each value of a column
+        "What is the average amount of the orders above 500?",
+        "How many orders aren't cancelled?",
+        "How many orders were never cancelled?",
+        "What is the average amount of the orders in 3 months?",
         "When was the order with the highest amount of tents shipped?",
     ],
 )
 def test_what_is_not_certain_is_not_asked_of_a_column(question: str) -> None:
     found = column_question(question, ROWS)
-    assert found is None or not found.is_about("")
+    assert found is None or not found.is_about("Orders by country and customer")
+
+
+def test_a_length_of_time_is_that_of_the_column() -> None:
+    rows = [row for row, _ in rows_of("City: Graz | Annual rent: 4\nCity: Lyon | Annual rent: 5")]
+    found = column_question("Which city has the highest annual rent?", rows)
+    assert found and found.column == "Annual rent"
+    assert column_question("Which city has the highest quarterly rent?", rows) is None
 
 
 def test_a_value_within_another_is_no_condition() -> None:

@@ -40,6 +40,8 @@ def test_a_result_is_proved_by_the_spans_of_its_cells(made: Aggregate | None) ->
         ("SO-1: 1,044.50, Amount (EUR), the highest of 5 rows", "[1] [2]"),
         ("SO-4: 2,150.00, Amount (EUR), the highest of 6 rows", "[1] [2]"),
         ("SO-4: 2,150.00, Amount (EUR), the lowest of 5 rows", "[1] [2]"),
+        ("SO-4: -2,150.00, Amount (EUR), the highest of 5 rows", "[1] [2]"),
+        ("SO-4: 2,150.00%, Amount (EUR), the highest of 5 rows", "[1] [2]"),
     ],
 )
 def test_another_result_or_a_part_of_the_table_is_not_proved(claim: str, markers: str) -> None:

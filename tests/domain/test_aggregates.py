@@ -70,6 +70,50 @@ def test_a_thousand_s_dot_and_a_total_without_a_name_leave_all_in_doubt(
     assert aggregate("average", AMOUNT, "", (), some) is None
 
 
+def _of_values(operation: Operation, *quotes: str, scale: str = "") -> Aggregate | None:
+    found = [
+        replace(one, quote=quote, scale=scale)
+        for one, quote in zip(cells(AMOUNT), quotes, strict=False)
+    ]
+    return aggregate(operation, AMOUNT, "Order", (), found)
+
+
+@pytest.mark.parametrize(
+    ("operation", "quotes", "said"),
+    [
+        ("sum", ("$100", "90", "($5)"), "$185"),
+        ("sum", ("-$7.50", "$5"), "-$2.50"),
+        ("sum", ("1.2 million", "3.4 million"), "4.6 million"),
+        ("average", ("12 kg", "3 kg"), "7.5 kg"),
+        ("average", ("5%", "10%"), "7.5%"),
+        ("average", ("0.001", "0.003"), "0.002"),
+        ("average", ("100", "300"), "200"),
+        ("average", ("99999999999999999999", "1"), "50,000,000,000,000,000,000"),
+        ("sum", ("9999999999999999999", "0.000000000000000001"),
+         "9,999,999,999,999,999,999.000000000000000001"),
+    ],
+)  # fmt: skip
+def test_a_result_is_told_exactly_and_in_the_unit_of_its_cells(
+    operation: Operation, quotes: tuple[str, ...], said: str
+) -> None:
+    made = _of_values(operation, *quotes)
+    assert made is not None and (made.said, made.holds()) == (said, True)
+
+
+@pytest.mark.parametrize("quotes", [("$100", "€90"), ("5%", "10"), ("1" * 30, "2")])
+def test_numbers_of_several_units_or_of_too_many_digits_have_no_sum(quotes: tuple[str]) -> None:
+    assert _of_values("sum", *quotes) is None
+
+
+def test_a_scale_is_that_of_the_rows_that_are_met() -> None:
+    *found, last, status = cells("Status", AMOUNT)[:6]
+    scaled = [replace(one, scale="million") if one.column == AMOUNT else one for one in found]
+    shipped, other = (Condition("Status", "Shipped"),), replace(last, quote="Open")
+    alike = [replace(one, quote="Shipped") if one.column == "Status" else one for one in scaled]
+    made = aggregate("sum", AMOUNT, "Order", shipped, [*alike, other, status])
+    assert made is not None and made.said == "2,024.50 million"
+
+
 def test_nothing_that_meets_the_conditions_is_no_count_of_zero() -> None:
     refunded = (Condition("Status", "Refunded"),)
     assert aggregate("count", "", "Order", refunded, cells("Status")) is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from helix.answering.proof.calculated import CalculatedProof
+from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME
 from helix.answering.proof.passages import Passage
 from helix.domain.aggregates import Aggregate, Computed
@@ -28,9 +29,11 @@ def aggregated(
     claim: str, computed: Sequence[Computed], passages: Sequence[Passage]
 ) -> CalculatedProof | None:
     """The proof of a claim that cites ``passages``; None where it states no aggregate."""
-    said = copy_words(claim)
+    said, facts = copy_words(claim), Facts(claim)
     for one in computed:
-        if isinstance(one, Aggregate) and copy_words(one.statement) == said and one.holds():
+        if not isinstance(one, Aggregate) or copy_words(one.statement) != said:
+            continue
+        if one.holds() and facts.has_same_numbers(Facts(one.statement)):
             spans = _spans(one, passages)
             return CalculatedProof(spans, None, one) if spans else CalculatedProof((), NAME)
     return None
