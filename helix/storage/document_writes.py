@@ -60,7 +60,8 @@ class StagedDocument:
 def mismatch_message(stored: str, configured: str) -> str:
     """The one line for a database filled by another embedder."""
     kind = stored.partition(":")[0]
-    if stored.rpartition("/")[0] == configured.rpartition("/")[0] != "":
+    (model, _, width), (other, _, now) = stored.rpartition("/"), configured.rpartition("/")
+    if model == other and width.isdecimal() and now.isdecimal():
         return (
             f"this database was filled by the embedder {stored}, whose model gives another width"
             f" now ({configured}): serve the one of before, or run `helix reembed` to change it"

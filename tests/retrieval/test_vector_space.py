@@ -15,6 +15,7 @@ from helix.providers.vendor_models import PaddedEmbedding
 from helix.retrieval.embedding_cache import with_cache
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space, current_embedder
+from helix.storage.document_writes import mismatch_message
 from helix.store import ChunkStore
 from pipelines.reembedding.change import change_embedder
 from tests.support.fake_embedder import WordEmbedding, opened, rows
@@ -89,6 +90,14 @@ async def test_a_width_that_is_known_before_the_database_is_filled_is_compared_t
             await _searching(store, early).search("of version")
         with pytest.raises(EmbedderMismatch, match="another width"):
             await current_embedder(store, [early])
+
+
+def test_two_models_of_one_publisher_are_no_two_widths_of_one() -> None:
+    assert "another width" in mismatch_message(
+        "server:lab/small:1536/64", "server:lab/small:1536/8"
+    )
+    told = mismatch_message("server:lab/small:1536", "server:lab/large:1536")
+    assert "another width" not in told and "server:lab/large:1536 is configured" in told
 
 
 async def test_a_space_that_was_named_without_a_width_has_that_of_its_vectors(
