@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from helix.answering.proof.number_parser import numbers_of
 from helix.domain.aggregates import Condition, Operation
 from helix.evidence.naming import Words, agrees, telling_words
 from helix.language.comparisons import is_total
@@ -152,8 +153,9 @@ class _Reading:
         self._period = period
         bare = without_periods(question)
         self._asked = frozenset(meanings(bare))
-        self._told = telling_words(bare, _SAYS) | frozenset(
-            word for word in self._asked if any(map(str.isdigit, word))
+        numbers = " ".join(bare[one.start : one.end] for one in numbers_of(bare) if one.sure)
+        self._told = telling_words(bare, _SAYS).union(
+            meanings(numbers), (word for word in self._asked if any(map(str.isdigit, word)))
         )
         self._names = frozenset(meanings(" ".join(_NAMES[operation])))
 

@@ -73,6 +73,7 @@ def test_a_column_and_conditions_are_read_from_the_table_s_own_names(
         "What is the total amount of order SO-1?",  # of one row
         "What is the total amount of the orders by country?",  # of each value of a column
         "What is the average amount of the orders above 500?",
+        "What is the average amount of two orders?",
         "How many orders aren't cancelled?",
         "How many orders were never cancelled?",
         "What is the average amount of the orders in 3 months?",
