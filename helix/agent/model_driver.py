@@ -33,6 +33,7 @@ from helix.agent.text_calls import calls_in_text
 from helix.agent.tool import AnyTool
 from helix.domain.prompt import defuse
 from helix.errors import UpstreamError
+from helix.language.terms import question_words
 from helix.providers.base import LanguageModel, MalformedCall, usage_of
 from helix.settings.prompts import prompt
 
