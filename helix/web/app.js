@@ -62,9 +62,9 @@ function useOwnCommands(setOpen) {
 }
 
 // To where typing belongs in the view: the question box, the search of the library.
-function toField() {
+function toField(preventScroll) {
   const field = document.querySelector("main [data-focus], #question");
-  field?.focus();
+  field?.focus({ preventScroll });
   return Boolean(field);
 }
 
@@ -94,7 +94,7 @@ function begin() {
   const now = document.activeElement;
   if (now !== document.body && (isTyping(now) || document.querySelector("dialog[open]"))) return;
   const wide = matchMedia("(min-width: 48rem)").matches;
-  if (!(wide && toField()) && now !== document.body) toMain();
+  if (!(wide && toField(true)) && now !== document.body) toMain();
 }
 
 const toMain = () => document.getElementById("main").focus({ preventScroll: true });

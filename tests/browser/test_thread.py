@@ -161,7 +161,7 @@ def test_a_connection_that_is_silent_is_taken_up_too(page: Page) -> None:
         const late = new Promise((resolve) => after(() => resolve({}), 5000));
         const { done } = await Promise.race([ended, late]);
         window.setTimeout = after;
-        return [done, ...waits];
+        return [done, ...waits.filter((wait) => wait > 1000)];
     }""")
     assert ended == [True, 40_000], "the server pings every 15 s"
 
