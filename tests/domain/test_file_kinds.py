@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.domain.file_kinds import KINDS, problem, sniff, supported_name
+from helix.domain.file_kinds import KINDS, problem, sniff, supported_name, title_from_name
 
 
 def zipped(*names: str) -> bytes:
@@ -140,3 +140,17 @@ def test_any_zip_has_a_kind_or_a_reason(tail: bytes) -> None:
     for data in (b"PK\x03\x04" + tail, zipped("[Content_Types].xml", "word/x")[:-22] + tail):
         kind = sniff(data)
         assert kind in KINDS if kind else problem(data, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("refund-policy.txt", "Refund Policy"),
+        ("GDPR_faq  2024.md", "GDPR Faq 2024"),
+        ("größe.txt", "Größe"),
+        ("a.b.txt", "A.b"),
+        ("__.txt", "__.txt"),
+    ],
+)
+def test_a_title_from_the_name(name: str, title: str) -> None:
+    assert title_from_name(name) == title

@@ -1,239 +1,29 @@
-"""Files made to harm: bombs, loops, lies and damage, each as (kind, bytes); nothing is kept."""
+"""Files made to harm: bombs, loops and lies, each as (kind, bytes); nothing is kept."""
 
 from __future__ import annotations
 
-import io
 import random
-import stat
-import struct
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
-from html import escape
+from collections.abc import Callable
+from functools import partial
 
 from tests.support import sample_documents as documents
 from tests.support.hostile_pdf import PDFS
-from tests.support.mails import FORWARDED, OUTLOOK
-from tests.support.open_documents import odp, ods, odt
-from tests.support.sample_documents import Heading, Slide, Table
+from tests.support.hostile_xml import (
+    BODIES,
+    deep_docx,
+    deep_odt,
+    external,
+    laughs,
+    nested_mails,
+    quadratic,
+    repeated_cells,
+    wide_sheet,
+    with_entities,
+)
+from tests.support.hostile_zips import epub_elsewhere, nested_zip, overlapping, traversal, zip_bomb
+from tests.support.sound_files import DOCX, EPUB, ODF, PPTX, XLSX, samples
 
 Hostile = tuple[str, Callable[[], bytes]]
-
-_BLOCK = 1 << 20
-DOCX = "word/document.xml"
-PPTX = "ppt/slides/slide1.xml"
-XLSX = "xl/worksheets/sheet1.xml"
-EPUB = "OEBPS/chapter1.xhtml"
-ODF = "content.xml"
-_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-_S = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-
-
-@cache
-def samples() -> dict[str, bytes]:
-    """A small, sound file of each kind."""
-    rows = (("Region", "Revenue"), ("EMEA", "12"), ("APAC", "7"))
-    blocks = (Heading("Leave"), "Twenty days a year.", Table(rows), "Ask early.")
-    markdown = "# Leave\n\nTwenty days.\n\n```sh\nmake\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
-    return {
-        "text": b"Plain words, and more of them.\n\nA second paragraph.\n",
-        "markdown": markdown.encode(),
-        "html": documents.html(*blocks, title="Handbook"),
-        "pdf": documents.pdf("The first page. " * 20, "The second page. " * 20, title="Report"),
-        "docx": documents.docx(*blocks),
-        "pptx": documents.pptx(Slide("Plan", ("Hire two",), notes="Say why."), Slide("End")),
-        "xlsx": documents.xlsx({"Budget": rows, "Plan": rows}),
-        "csv": documents.csv(rows),
-        "epub": documents.epub({"One": blocks, "Two": ("The end.",)}),
-        "odt": odt(*blocks, title="Handbook"),
-        "odp": odp(Slide("Plan", ("Hire two",), notes="Say why."), Slide("End")),
-        "ods": ods({"Budget": rows, "Plan": rows}),
-        "eml": OUTLOOK + FORWARDED,
-        "ipynb": _NOTEBOOK,
-    }
-
-
-_NOTEBOOK = b"""{"cells": [{"cell_type": "markdown", "source": ["# Leave\\n", "Twenty days."]},
-{"cell_type": "code", "source": "1 + 1", "outputs": [{"data": {"text/plain": ["2"]}}]}],
-"metadata": {"authors": [{"name": "Mara"}]}, "nbformat": 4}"""
-
-
-def _within(kind: str, name: str, content: bytes) -> bytes:
-    return documents.changed(samples()[kind], {name: content})
-
-
-# --- zips ---------------------------------------------------------------------------------------
-
-
-@cache
-def _deflated(start: bytes, filler: bytes, size: int) -> bytes:
-    """``size`` bytes of ``filler`` after ``start``, by one compressed block again and again."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    head = packer.compress(start) + packer.flush(zlib.Z_FULL_FLUSH)
-    block = packer.compress(filler * (_BLOCK // len(filler))) + packer.flush(zlib.Z_FULL_FLUSH)
-    return head + block * (size // _BLOCK) + packer.flush()
-
-
-def zip_bomb(
-    kind: str, name: str, size: int, start: bytes = b"", filler: bytes = b"\0", told: int = 1 << 40
-) -> bytes:
-    """A sound file whose part ``name`` unpacks to ``size`` bytes, ``told`` of them as it says."""
-    parts = documents.unzipped(samples()[kind])
-    packed = {part: _deflated(data, b"\n", 0) for part, data in parts.items()}
-    packed[name] = _deflated(start, filler, size)
-    sizes = {part: (zlib.crc32(data), len(data)) for part, data in parts.items()}
-    sizes[name] = (0, min(size, told, 0xFFFFFFFE))
-    return _zip(packed, sizes, {})
-
-
-def overlapping(kind: str, name: str, copies: int, size: int) -> bytes:
-    """``copies`` more parts beside ``name`` that all share its bytes, of ``size`` unpacked."""
-    parts = documents.unzipped(samples()[kind])
-    packed = {part: _deflated(data, b"\n", 0) for part, data in parts.items()}
-    packed[name] = _deflated(b"", b"A", size)
-    sizes = {part: (zlib.crc32(data), len(data)) for part, data in parts.items()}
-    sizes[name] = (0, min(size, 0xFFFFFFFE))
-    return _zip(packed, sizes, {f"{number}-{name}": name for number in range(copies)})
-
-
-def _zip(
-    packed: Mapping[str, bytes], sizes: Mapping[str, tuple[int, int]], same: Mapping[str, str]
-) -> bytes:
-    out, central, offsets = bytearray(), bytearray(), {}
-    for name, data in packed.items():
-        offsets[name] = len(out)
-        crc, size = sizes[name]
-        local = (20, 0, 8, 0, 33, crc, len(data), size, len(name), 0)
-        out += struct.pack("<4s5H3L2H", b"PK\3\4", *local) + name.encode() + data
-    entries = {**{name: name for name in packed}, **same}
-    for name, at in entries.items():
-        crc, size = sizes[at]
-        fields = (20, 20, 0, 8, 0, 33, crc, len(packed[at]), size, len(name), 0, 0, 0, 0, 0)
-        central += struct.pack("<4s6H3L5H2L", b"PK\1\2", *fields, offsets[at]) + name.encode()
-    counts = (0, 0, len(entries), len(entries), len(central), len(out), 0)
-    return bytes(out + central + struct.pack("<4s4H2LH", b"PK\5\6", *counts))
-
-
-def nested_zip(kind: str, name: str, depth: int) -> bytes:
-    """Zips in zips in the place of a part."""
-    inner = b"0" * 1_000_000
-    for _ in range(depth):
-        inner = documents.zipped({"0.zip": inner})
-    return _within(kind, name, inner)
-
-
-def traversal(kind: str, target: str) -> bytes:
-    """A sound file with parts that want to be elsewhere, or are links to elsewhere."""
-    out = io.BytesIO(samples()[kind])
-    with zipfile.ZipFile(out, "a") as archive:
-        for name in ("../../evil.txt", "/tmp/evil.txt", "..\\evil.txt", f"../{target}", "C:\\evil"):
-            archive.writestr(name, "evil")
-        link = zipfile.ZipInfo("word/link.xml")
-        link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(link, target)
-    return out.getvalue()
-
-
-def epub_elsewhere(target: str) -> bytes:
-    """A book whose chapters are a file outside, as a path, as an address and as a link."""
-    book = documents.unzipped(samples()["epub"])
-    package = book["OEBPS/content.opf"].decode()
-    for number, path in enumerate((f"../../../../../..{target}", f"file://{target}"), start=1):
-        package = package.replace(f"chapter{number}.xhtml", escape(path))
-    return documents.changed(samples()["epub"], {"OEBPS/content.opf": package.encode()})
-
-
-# --- XML ----------------------------------------------------------------------------------------
-
-
-def laughs(root: str, body: str) -> bytes:
-    """A billion laughs, in the place of {} in ``body``."""
-    lines = [f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12)]
-    return _with_entities(root, '<!ENTITY e0 "lol">' + "".join(lines), body.format("&e11;"))
-
-
-def quadratic(root: str, body: str) -> bytes:
-    long = f'<!ENTITY a "{"a" * 100_000}">'
-    return _with_entities(root, long, body.format("&a;" * 20_000))
-
-
-def external(root: str, body: str, address: str) -> bytes:
-    """XML that includes ``address`` in the place of {}, as an entity and by its type definition."""
-    return _with_entities(
-        root, f'<!ENTITY % d SYSTEM "{address}"> %d; <!ENTITY f SYSTEM "{address}">',
-        body.format("before &f; after"),
-    )  # fmt: skip
-
-
-def _with_entities(root: str, declarations: str, body: str) -> bytes:
-    head = f'<?xml version="1.0"?><!DOCTYPE {root} [{declarations}]>'
-    return (head + body).encode()
-
-
-_DOCUMENT = ("w:document", f'<w:document xmlns:w="{_W}"><w:body><w:p><w:r><w:t>'
-             "{}</w:t></w:r></w:p></w:body></w:document>")  # fmt: skip
-_SHEET = ("worksheet", f'<worksheet xmlns="{_S}"><sheetData><row r="1"><c r="A1" t="inlineStr"><is>'
-          "<t>{}</t></is></c></row></sheetData></worksheet>")  # fmt: skip
-_CHAPTER = ("html", '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>'
-            "<p>{}</p></body></html>")  # fmt: skip
-_BODY = '<o:document-content xmlns:o="o" xmlns:x="x"><o:body>{}</o:body></o:document-content>'
-_TEXT = ("o:document-content", _BODY.replace("{}", "<x:p>{}</x:p>"))
-_SHEETS = (
-    "<o:spreadsheet><x:table><x:table-row><x:table-cell><x:p>{}</x:p></x:table-cell>"
-    "</x:table-row></x:table></o:spreadsheet>"
-)
-_CELLS = ("o:document-content", _BODY.replace("{}", _SHEETS))
-_XML = {
-    ("docx", DOCX): _DOCUMENT, ("xlsx", XLSX): _SHEET, ("epub", EPUB): _CHAPTER,
-    ("odt", ODF): _TEXT, ("ods", ODF): _CELLS,
-}  # fmt: skip
-
-
-def with_entities(kind: str, make: Callable[[str, str], bytes]) -> bytes:
-    for (of, name), (root, body) in _XML.items():
-        if of == kind:
-            return _within(kind, name, make(root, body))
-    return make(*_CHAPTER)  # html
-
-
-def deep_docx(depth: int) -> bytes:
-    """Tables in tables."""
-    opening, closing = "<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"
-    body = f"{opening * depth}<w:p><w:r><w:t>deep</w:t></w:r></w:p>{closing * depth}"
-    whole = f'<w:document xmlns:w="{_W}"><w:body>{body}</w:body></w:document>'
-    return _within("docx", DOCX, whole.encode())
-
-
-def deep_odt(depth: int) -> bytes:
-    """Lists in lists."""
-    nested = "<x:list><x:list-item>" * depth + "<x:p>deep</x:p>" + "</x:list-item></x:list>" * depth
-    return _within("odt", ODF, _BODY.replace("{}", nested).encode())
-
-
-def repeated_cells(kind: str) -> bytes:
-    """A cell in every place of the largest sheet there can be, by repetition."""
-    row = (
-        '<x:table-row x:number-rows-repeated="1048576"><x:table-cell x:number-columns-repeated='
-        '"16384"><x:p>x</x:p></x:table-cell></x:table-row>'
-    )
-    sheet = f"<o:spreadsheet><x:table>{row * 2}</x:table></o:spreadsheet>"
-    return _within(kind, ODF, _BODY.replace("{}", sheet).encode())
-
-
-def nested_mails(kind: str) -> bytes:
-    return "".join(f"Content-Type: {kind.format(n)}\n" for n in range(3_000)).encode() + b"deep"
-
-
-def wide_sheet() -> bytes:
-    """Two cells, in opposite corners of the largest sheet there can be."""
-    cell = '<row r="{}"><c r="{}" t="inlineStr"><is><t>x</t></is></c></row>'
-    cells = cell.format(1, "A1") + cell.format(1048576, "XFD1048576")
-    whole = f'<worksheet xmlns="{_S}"><sheetData>{cells}</sheetData></worksheet>'
-    return _within("xlsx", XLSX, whole.encode())
-
-
-# --- all of them --------------------------------------------------------------------------------
 
 GIF = b"GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
@@ -276,7 +66,7 @@ def hostile(outside: str, bomb: int) -> dict[str, Hostile]:
 
 def _texts_of(bomb: int, outside: str) -> dict[str, Hostile]:
     document, sheet, text, cells = (
-        _XML[one][1].partition("{}")[0].encode() for one in _XML if one[0] != "epub"
+        BODIES[one][1].partition("{}")[0].encode() for one in BODIES if one[0] != "epub"
     )
     return {
         "docx: a word without an end": (
@@ -341,62 +131,3 @@ _TEXTS: dict[str, Hostile] = {
 def _half_of(kind: str) -> bytes:
     data = samples()[kind]
     return data[: len(data) // 2]
-
-
-# --- damage -------------------------------------------------------------------------------------
-
-
-def mutants(count: int, seed: int = 7) -> Iterator[tuple[str, bytes]]:
-    """``count`` damaged files of every kind, the same ones for the same seed."""
-    chance, sound = random.Random(seed), samples()
-    for number in range(count):
-        kind = list(sound)[number % len(sound)]
-        data = sound[kind]
-        for _ in range(chance.randint(1, 3)):
-            if data.startswith(b"PK") and chance.random() < 0.7:
-                data = _damage_a_part(data, chance, sound)
-            else:
-                data = _damage(data, chance, sound)
-        yield kind, data
-
-
-def _damage_a_part(data: bytes, chance: random.Random, sound: Mapping[str, bytes]) -> bytes:
-    """Damage inside a sound zip: its checksums are right, so that parsers come to see it."""
-    try:
-        parts = documents.unzipped(data)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        EOFError,
-    ):
-        return _damage(data, chance, sound)
-    name = chance.choice(sorted(parts) or [""])
-    return documents.zipped(parts | {name: _damage(parts.get(name, b""), chance, sound)})
-
-
-def _damage(data: bytes, chance: random.Random, sound: Mapping[str, bytes]) -> bytes:
-    if not data:
-        return chance.randbytes(8)
-    start, end = sorted(chance.randrange(len(data) + 1) for _ in "se")
-    other = chance.choice(list(sound.values()))
-    match chance.randrange(7):
-        case 0:
-            changed = bytearray(data)
-            for _ in range(chance.randint(1, 1 + len(data) // 100)):
-                changed[chance.randrange(len(data))] = chance.randrange(256)
-            return bytes(changed)
-        case 1:
-            return data[:end]
-        case 2:
-            return data[:start] + other[start:end] + data[end:]
-        case 3:
-            return data[:start] + data[end:]
-        case 4:
-            return data[:end] + data[start:end] * chance.randint(1, 20) + data[end:]
-        case 5:
-            return data[:start] + bytes(end - start) + data[end:]
-        case _:
-            return data.replace(b"1", chance.choice((b"9" * 12, b"-1", b"0", b"", b"<")), 5)

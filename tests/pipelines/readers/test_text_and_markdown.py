@@ -1,17 +1,12 @@
-"""Plain text and Markdown kept to the character, in sections; and the walk to the files."""
+"""Plain text and Markdown kept to the character, in sections."""
 
 from __future__ import annotations
-
-import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.domain.file_kinds import title_from_name
 from helix.domain.records import Section
-from pipelines.files.scan import scan
 from pipelines.readers import UnreadableFile, read
 from pipelines.readers.markdown import structure_of
 from pipelines.readers.outline import LONGEST_TABLE
@@ -100,113 +95,6 @@ def test_tables_in_other_encodings(text: str, encoding: str) -> None:
 def test_cyrillic_words_are_not_half_width_katakana() -> None:
     with pytest.raises(UnreadableFile, match="not UTF-8"):
         read("text", "пакета;47394;0.30\r\nинформация:;23563;0.70\r\nэтом;1;0.5".encode("koi8_r"))
-
-
-def test_underlined_lines_are_the_headings_of_plain_text() -> None:
-    text = (
-        "=======\r\n Guide\r\n=======\r\n\r\nHello.\n\nFirst\n-----\nOne.\n\nDeep\n~~~~\nTwo.\n\n"
-        "Second\n------\nA last line\n\nName   Day\n----------\nof no\n-----\n\ntoo long\n---\n"
-    )
-    done = read("text", text.encode())
-    assert done.text == text
-    paths = [("Guide",), ("Guide", "First"), ("Guide", "First", "Deep"), ("Guide", "Second")]
-    assert [section.heading_path for section in done.sections] == paths
-    assert done.text[done.sections[2].start :].startswith("Deep\n~~~~\nTwo.")
-
-
-def test_a_rule_between_texts_underlines_none_of_them() -> None:
-    rule = "-" * 30
-    log = f"{rule}\nr2 | bob\n\nMend the lamp\n{rule}\nr1 | al\n\nBegin\n{rule}\n"
-    assert not read("text", log.encode()).sections
-    longer = f"{log}\n{'x' * 30}\n{rule}\nText.\n\n{rule}\nOver\n{rule}\nText.\n"
-    paths = [one.heading_path for one in read("text", longer.encode()).sections]
-    assert paths == [(), ("x" * 30,), ("x" * 30, "Over")]
-
-
-MANUAL = """MEND(1)                  User Commands                  MEND(1)
-
-NAME
-       mend - mends lamps
-       and cups
-
-OPTIONS
-   Of lamps
-       -f, --force
-              Mend what is whole too.
-
-       colour name
-              the colour of the lamp
-
-   Of cups
-       -g     Glue cups.
-
-SEE ALSO
-       break(1)
-
-mend 1.0                    2026-11-30                    MEND(1)
-"""
-
-
-def test_lines_at_the_margin_are_the_headings_of_a_manual_page() -> None:
-    done = read("text", MANUAL.encode())
-    assert done.text == MANUAL
-    assert done.title == "mend - mends lamps and cups"
-    under = ("OPTIONS", "Of lamps"), ("OPTIONS", "Of cups")
-    paths = [one.heading_path for one in done.sections]
-    assert paths == [(), ("NAME",), *under, ("SEE ALSO",)]
-    assert done.text[done.sections[2].start :].startswith("OPTIONS\n   Of lamps\n")
-
-
-def test_numbers_say_how_deep_a_heading_at_the_margin_is() -> None:
-    rfc = "1.  Aim\n\n   Text.\n\n1.1.  Scope\n\n   Text.\n\nAppendix A.  More\n\n   Text.\n"
-    paths = [one.heading_path for one in read("text", rfc.encode()).sections]
-    assert paths == [("1. Aim",), ("1. Aim", "1.1. Scope"), ("Appendix A. More",)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Milk\n  for tea\n\nBread\n  for Tom\n\nThen we went home\nand slept well\nall night.\n",
-        "def mend():\n    pass\n\ndef glue():\n    pass\n\ndef paint():\n    pass\n",
-        "Name    Day\n  Tom   Monday\n\nName    Day\n  Ann   Friday\n\nName  Day\n  Al  May\n",
-    ],
-)
-def test_text_that_goes_on_at_the_margin_has_no_headings_there(text: str) -> None:
-    assert not read("text", text.encode()).sections
-
-
-def test_numbers_that_go_on_from_each_other_are_headings() -> None:
-    text = (
-        "1. Aim\n2. Means\n2.1 Glue\n3. End\n\n1. Aim\n\nWe mend.\n\n4. Not yet\n\n2. Means\n"
-        "2.1 Glue\n\n1. a list\n\n2. of steps\n\nText.\n\n2.2 Paint\n\nText.\n\n3. End\n\nText.\n"
-    )
-    paths = [one.heading_path for one in read("text", text.encode()).sections]
-    assert paths == [
-        (),
-        ("1. Aim",),
-        ("2. Means", "2.1 Glue"),
-        ("2. Means", "2.2 Paint"),
-        ("3. End",),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1. Milk\n\n2. Bread\n\n3. Tea\n\n4. Jam\n",
-        "1. Milk.\n\nx\n\n2. Tea.\n\nx\n\n3. Jam.\n\nx\n",
-    ],
-)
-def test_a_numbered_list_has_no_headings(text: str) -> None:
-    assert not read("text", text.encode()).sections
-
-
-@pytest.mark.parametrize(
-    "line", ["a\n", " a\n\n", "1. a\n\n", "1.1.1 a\n", "\t", "  ", "A.  b\n c\n"]
-)
-def test_many_lines_take_linear_time(line: str) -> None:
-    """Quadratic time would reach the test's own limit."""
-    read("text", f"a{line * (400_000 // len(line))}".encode())
 
 
 @given(st.text().filter(lambda text: text.strip() and "\x00" not in text))
@@ -390,88 +278,3 @@ def test_a_large_text_keeps_headings_and_fences() -> None:
     assert len(text) > 1_000_000
     assert [s.heading_path for s in found[-2:]] == [("Part 59",), ("Part 59", "Sub 59")]
     assert [text[a:b] for a, b in found[0].blocks] == ["```\n# no\n``` no\n```"]
-
-
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("refund-policy.txt", "Refund Policy"),
-        ("GDPR_faq  2024.md", "GDPR Faq 2024"),
-        ("größe.txt", "Größe"),
-        ("a.b.txt", "A.b"),
-        ("__.txt", "__.txt"),
-    ],
-)
-def test_a_title_from_the_name(name: str, title: str) -> None:
-    assert title_from_name(name) == title
-
-
-# --- the walk
-
-
-def test_the_walk(tmp_path: Path) -> None:
-    outside = tmp_path / "outside.txt"
-    outside.write_text("outside")
-    folder = tmp_path / "folder"
-    for name in ("b/2.md", "b/1.TXT", "a.txt", "p.png", "~$a.docx", ".hidden.txt", ".git/x.txt"):
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("text")
-    (folder / "within.txt").symlink_to("a.txt")
-    (folder / "leads-out.txt").symlink_to(outside)
-    (folder / "leads-out").symlink_to(tmp_path, target_is_directory=True)
-    (folder / "loop.txt").symlink_to("loop.txt")
-    found = scan([f"{folder}/"])
-    names = [source.source_uri.removeprefix(f"{folder}/") for source in found.sources]
-    assert names == ["a.txt", "within.txt", "b/1.TXT", "b/2.md"]
-    assert found.problems == [
-        (f"{folder}/leads-out.txt", "a symbolic link that leads out of the folder"),
-        (f"{folder}/loop.txt", "a symbolic link that leads to itself"),
-    ]
-    assert found.ignored == 2
-
-
-def test_paths_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("notes").mkdir()
-    Path("notes/a.txt").write_text("text")
-    Path("empty").mkdir()
-    Path("link.txt").symlink_to("notes/a.txt")
-    found = scan(["./notes//a.txt", "notes", "notes/../link.txt", "missing.txt", "empty"])
-    assert [source.source_uri for source in found.sources] == ["notes/a.txt", "link.txt"]
-    assert found.problems == [
-        ("missing.txt", "no such file or folder"),
-        ("empty", "no readable file in this folder"),
-    ]
-    odd = scan(["x" * 300, "notes/a.txt/b", "loop"])
-    assert [reason for _, reason in odd.problems] == [
-        "cannot be read: File name too long",
-        "no such file or folder",
-        "no such file or folder",
-    ]
-
-
-def test_a_name_that_is_not_utf_8_is_a_problem(tmp_path: Path) -> None:
-    Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt")).write_text("text")
-    [(name, reason)] = scan([str(tmp_path)]).problems
-    assert name.endswith(r"/caf\xe9.txt") and reason == "its name is not UTF-8: rename it"
-
-
-def test_a_folder_that_may_not_be_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The system's refusal is feigned: root, as whom these tests may run, is refused nothing."""
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open" / "a.txt").write_text("text")
-    (tmp_path / "locked").mkdir()
-    real = os.scandir
-
-    def refusing(path: str) -> object:
-        if str(path).endswith("locked"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    found = scan([str(tmp_path)])
-    assert [source.path.name for source in found.sources] == ["a.txt"]
-    assert found.problems == [(f"{tmp_path}/locked", "cannot be read: Permission denied")]

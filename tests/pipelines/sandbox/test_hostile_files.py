@@ -14,7 +14,9 @@ import pytest
 
 from pipelines.readers import ReadText, UnreadableFile
 from pipelines.sandbox import ReadLimits, Sandbox
-from tests.support.hostile_files import GIF, hostile, mutants, samples
+from tests.support.damaged_files import mutants
+from tests.support.hostile_files import GIF, hostile
+from tests.support.sound_files import samples
 
 pytestmark = pytest.mark.processes
 
