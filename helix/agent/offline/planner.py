@@ -13,6 +13,7 @@ from helix.agent.figures import Figure, figures_of
 from helix.agent.offline.computations import Computation, Kind, computation_of, may_compute
 from helix.agent.step import Outcome, PlannedCall, Step
 from helix.agent.tool import ToolContext
+from helix.agent.tools.column_results import LONGEST
 from helix.domain.calculations import Operand
 from helix.language.markdown_rows import table_rows
 from helix.language.periods import periods, without_periods
@@ -99,7 +100,7 @@ def _of_column(context: ToolContext) -> Step | None:
     rows = (row for one in context.ledger.entries for row, _ in table_rows(one.hit.content))
     if operation is None or not any(names_a_column(question, row) for row in rows):
         return None
-    call = PlannedCall("query_table", {"question": question[:300]})
+    call = PlannedCall("query_table", {"question": question[:LONGEST]})
     return Step((call,), f"See whether a table's column has the {operation}.")
 
 

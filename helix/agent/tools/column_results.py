@@ -17,12 +17,15 @@ from helix.agent.tools.documents import Row, passages_holding
 from helix.domain.aggregates import Aggregate, aggregate
 from helix.domain.calculations import Operand
 from helix.domain.facts import texts_of
+from helix.domain.gate import GateDecision
 from helix.domain.records import Hit
 from helix.language.markdown_rows import table_rows
 from helix.language.rows import INWARDS, Named, TableRow, counted_in, units_in
 from helix.language.sentences import Span
 
 _DIGIT = re.compile(r"\d")
+LONGEST = 300
+"""Characters of a question."""
 _MOST_READ = 4
 """Tables that may answer, whose passages are read."""
 
@@ -43,7 +46,10 @@ class _Asked:
 
 
 async def column_result(question: str, tables: Sequence[Row], context: ToolContext) -> ToolOutput:
-    """The passages of the table that answers, and what comes of its cells."""
+    """The passages of the table that answers, and what comes of its cells.
+
+    No gate measures them where it is the asker's question: all of its words were met.
+    """
     asked = await asyncio.to_thread(lambda: list(_asked_of(question, tables)))
     found: list[tuple[Aggregate, Sequence[Hit]]] = []
     for one in asked[:_MOST_READ]:
@@ -53,7 +59,10 @@ async def column_result(question: str, tables: Sequence[Row], context: ToolConte
     if len(found) != 1 or len(asked) > _MOST_READ:
         return ToolOutput(("No table alone answers that surely.",))
     ((result, passages),) = found
-    return ToolOutput((result.statement, *passages), (result,))
+    is_askers = question == context.question[:LONGEST]
+    return ToolOutput(
+        (result.statement, *passages), (result,), GateDecision(True, None) if is_askers else None
+    )
 
 
 def _asked_of(question: str, tables: Sequence[Row]) -> Iterator[_Asked]:

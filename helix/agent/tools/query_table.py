@@ -12,7 +12,7 @@ from decimal import Decimal
 from pydantic import Field
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolFailure, ToolOutput
-from helix.agent.tools.column_results import column_result
+from helix.agent.tools.column_results import LONGEST, column_result
 from helix.agent.tools.documents import Row, fetch, narrowed, passages_holding
 from helix.language.paraphrases import meanings
 from helix.language.periods import without_periods
@@ -44,7 +44,7 @@ class TableArguments(Arguments):
     where: str = Field("", max_length=300, description="A condition: 2019 > 1000, Region = EMEA.")
     document_id: int | None = Field(None, description="The tables of this document alone.")
     question: str = Field(
-        "", max_length=300,
+        "", max_length=LONGEST,
         description="A question for a count, a sum, an average, the highest or lowest of a column.",
     )  # fmt: skip
 

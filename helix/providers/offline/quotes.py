@@ -39,6 +39,7 @@ _SAID = 0.1
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
 _VERSION = re.compile(r"v\d[\d.]*")
+_JOINED = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)+")
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -184,6 +185,10 @@ class _Reading:
         near = _forms(f"{source.place.text}\n{quoted}")
         if not exact.identifiers <= near or not is_met(self._needed, near):
             return False
+        if quotes[0].form is Form.ROW and (others := exact.joined - _joined(quoted)):
+            rows = filter(is_row, source.text.split("\n"))
+            if any(others & _joined(row) for row in rows):
+                return False
         return exact.numbers <= near | _forms(source.text)
 
     def quotes(self, place: int) -> list[Quote]:
@@ -225,10 +230,15 @@ def _as_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Exact:
-    """The numbers of a question, its words of letters and digits or underscores, its negation."""
+    """The numbers of a question, its words of letters and digits or underscores, its negation.
+
+    ``joined`` are the words with a digit that marks join, such as ``SO-4``: among the rows of a
+    table such a one names its row.
+    """
 
     numbers: frozenset[str]
     identifiers: frozenset[str]
+    joined: frozenset[str]
     is_negated: bool
 
 
@@ -243,7 +253,12 @@ def _exact(question: str) -> _Exact:
     with_digit = frozenset(form for form in forms if any(map(str.isdigit, form)))
     plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
     identifiers = (with_digit - plain) | {form for form in forms if "_" in form}
-    return _Exact(plain, identifiers, _denies(words(question)[1:]))
+    return _Exact(plain, identifiers, _joined(question), _denies(words(question)[1:]))
+
+
+def _joined(text: str) -> frozenset[str]:
+    found = (one.casefold() for one in _JOINED.findall(text))
+    return frozenset(one for one in found if any(map(str.isdigit, one)))
 
 
 def _denies(found: Sequence[str]) -> bool:
