@@ -39,7 +39,7 @@ _SAID = 0.1
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
 _VERSION = re.compile(r"v\d[\d.]*")
-_JOINED = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)+")
+_JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-/.][^\W_]++)+)")
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
