@@ -169,10 +169,10 @@ def test_signs_go_to_the_number_beside_them_but_to_no_label() -> None:
 
 
 def test_a_row_of_many_signs_is_passed_twice() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert row_of("Net", "5", *[")"] * 40_000).startswith(f"Net 5{')' * 120} )")
     assert row_of("Net", *["("] * 40_000, "5").endswith(f"( {'(' * 120}5")
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_column_of_units_with_a_name_stays_one() -> None:

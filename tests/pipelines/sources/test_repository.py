@@ -189,10 +189,10 @@ def test_a_name_of_megabytes_is_put_together_once(monkeypatch: pytest.MonkeyPatc
         return subprocess.Popen([sys.executable, "-c", text], stdin=pipe, stdout=pipe)
 
     monkeypatch.setattr(Git, "started", started)
-    begun = time.perf_counter()
+    begun = time.process_time()
     listed = object.__new__(Git).parts("ls-tree", folder=Path())
     assert [len(name) for name in listed] == [1, 30_000_000, 1]
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_a_file_whose_name_is_not_utf_8_is_listed_and_says_so_when_it_is_read(made: Made) -> None:

@@ -93,10 +93,10 @@ SOAK = [
 @pytest.mark.parametrize(("unit", "megabytes"), [("a", 1), ("word ", 1), *SOAK])
 def test_megabytes_in_one_line_end_in_time(unit: str, megabytes: int) -> None:
     text = unit * (megabytes * 2**20 // len(unit.encode()))
-    started = time.perf_counter()
+    started = time.process_time()
     spans = list(chunk_spans(text, 500, 50))
     # five take 1 to 12 s here; quadratic time would take hours
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 60
     assert (spans[0][0], spans[-1][1]) == (0, len(text.rstrip()))
     assert max(end - start for start, end in spans) <= 4000
 
