@@ -54,7 +54,7 @@ SELECT id FROM mine
 )  # fmt: skip
 
 # What was told of an answer by then, unless words of it may be a deleted document's. Its characters
-# are as helix/storage/storable_text.py has them: escapes of U+0000 and of surrogates are refused.
+# are as helix/domain/input_text.py has them: escapes of U+0000 and of surrogates are refused.
 _TOLD_TEXT = r"""
 (SELECT string_agg(
     regexp_replace(
