@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, TypedDict
 
 from helix.answering.answerers import model_json
-from helix.answering.code.blocks import without_code
-from helix.answering.code.links import CodeName
+from helix.answering.code.links import CodeName, without_code
 from helix.answering.guardrails import Flag
 from helix.answering.history_support import from_history
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance

@@ -30,7 +30,7 @@ from helix.library.reingestion import reread
 from helix.library.uploads import clean_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
-from helix.serving.file_names import disposition
+from helix.serving.forms import disposition
 
 SHOWN = {
     "pdf": "application/pdf",

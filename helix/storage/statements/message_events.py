@@ -1,7 +1,5 @@
 """Answers that are being made: their events as they come, who makes them, how they end."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # No wait for the disk: an answer that a crash of the database takes was not yet reported as whole.
