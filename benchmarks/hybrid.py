@@ -19,7 +19,7 @@ from helix.domain.records import SearchResult
 from helix.domain.retrieval import DEFAULT_FUSION
 from helix.domain.scope import DEFAULT_TENANT, Scope
 from helix.providers.base import Embedder
-from helix.providers.offline.embedding import OfflineEmbedding
+from helix.providers.offline import OfflineEmbedding
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.vector_space import Space
 from helix.storage.searches import dense_search, hybrid_search

@@ -20,16 +20,16 @@ from benchmarks import corpus
 from benchmarks.corpus import fill_embedded
 from benchmarks.database import server
 from benchmarks.harness import Options, Report, main, ms, p50, percentiles
-from helix.answering.debug import debug_block
 from helix.answering.guardrails import screen
 from helix.answering.pipeline import AnswerRequest
 from helix.answering.proof import prove
 from helix.answering.question import Question
 from helix.app import create_app
 from helix.conversations.receipts.receipt import receipt_of
+from helix.domain.input_text import storable_json
+from helix.domain.retrieval import debug_block
 from helix.services import Services, open_services
 from helix.settings import Settings, load_settings
-from helix.storage.storable_text import storable_json
 
 ADDED_MS = 5
 TEXTS, QUICK_TEXTS = 1000, 200

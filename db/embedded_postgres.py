@@ -10,7 +10,7 @@ Two lock files carry the whole protocol; both are flocks, which the kernel drops
                      ``{"socket": directory}`` once the server accepts connections or
                      ``{"error": line}`` when it cannot.
 
-``db/supervisor.py`` is the other side, ``db/restart.py`` what starts a killed one again. Nothing
+``db/supervisor.py`` is the other side, ``db/url.py`` what starts a killed one again. Nothing
 listens on TCP; the socket lies in a directory that only the server's own system user (and root) may
 enter, which is what its trust authentication rests on.
 """

@@ -1,7 +1,5 @@
 """The one error of ``db``: a single line that says what is wrong and how to mend it."""
 
-from __future__ import annotations
-
 
 class DatabaseError(Exception):
     """The database cannot be started, reached or migrated; never holds a password."""

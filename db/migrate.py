@@ -17,9 +17,8 @@ from pathlib import Path
 
 import psycopg
 
-from db.env_files import read_env_files
 from db.errors import DatabaseError
-from db.url import HOW, explain, open_database, place_of, redact
+from db.url import HOW, explain, open_database, place_of, read_env_files, redact
 
 _FOLDER = Path(__file__).parent
 SCHEMA = _FOLDER / "schema.sql"
@@ -272,7 +271,7 @@ def primary(error: psycopg.Error) -> str:
 
 
 def database_url() -> str:
-    """DATABASE_URL from the environment, else from the files of ``db.env_files``."""
+    """DATABASE_URL from the environment, else from the files of ``db.url``."""
     value = os.environ.get("DATABASE_URL") or read_env_files().get("DATABASE_URL")
     if not value:
         raise DatabaseError(f"DATABASE_URL is not set: {HOW}")

@@ -15,8 +15,8 @@ import psycopg
 from psycopg import sql
 
 from db.embedded_postgres import DATABASE, acquire
-from db.env_files import read_env_files
 from db.migrate import migrate
+from db.url import read_env_files
 from evals.cases import CaseError
 from evals.metrics.retrieval import Chunk
 from evals.suites import Suite

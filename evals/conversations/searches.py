@@ -16,8 +16,7 @@ from helix.domain.history import EarlierTurn, History
 from helix.domain.records import SearchResult
 from helix.evidence.vectors import word_vectors
 from helix.providers.base import Embedder
-from helix.retrieval.evidence import FOLLOWING, found_answer
-from helix.retrieval.searches import question_vector
+from helix.retrieval.searches import FOLLOWING, found_answer, question_vector
 from helix.store import ChunkStore
 
 LAST, SERVED, WHOLE, REWRITE = (

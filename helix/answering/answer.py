@@ -11,9 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, TypedDict
 
 from helix.answering.answerers import model_json
-from helix.answering.code.blocks import without_code
-from helix.answering.code.links import CodeName
-from helix.answering.debug import debug_block
+from helix.answering.code.links import CodeName, without_code
 from helix.answering.guardrails import Flag
 from helix.answering.history_support import from_history
 from helix.answering.proof import Proof, Support, prove, with_marks, with_relevance
@@ -22,13 +20,19 @@ from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
-from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
+from helix.domain.contract import (
+    LONGEST_SNIPPET_CHARS,
+    REFUSAL,
+    SNIPPET_CHARS,
+    Citation,
+    Usage,
+    Verdict,
+)
 from helix.domain.history import Turn
 from helix.domain.question_analysis import is_summary
 from helix.domain.records import Hit
-from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.retrieval import Reason, Retrieval, debug_block
 from helix.domain.tool_results import SourceKind
-from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import Prompts
 

@@ -1,7 +1,5 @@
 """The errors of a request to a server, besides those of helix.errors."""
 
-from __future__ import annotations
-
 from helix.errors import HelixError, Unavailable
 
 CLOSED = "the client is closed: make another"

@@ -32,7 +32,7 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
     import psycopg  # here, for a command that asks a server has no use for a database
 
     from helix.storage.connections import unavailable
-    from helix.storage.database import open_url
+    from helix.storage.tenant_connections import open_url
 
     async def connect() -> Result:
         settings = load_settings()

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from db.env_files import read_env_files, user_file
 from db.errors import DatabaseError
-from db.url import open_database, place_of
+from db.url import open_database, place_of, read_env_files, user_file
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import SettingsError, StoreUnavailable
 from helix.settings import Settings, load_settings

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from db.env_files import user_file
+from db.url import user_file
 from helix.commands.scope_options import TenantOption
 from helix.commands.server_record import recorded_address
 from helix.commands.setting_sources import setting_sources

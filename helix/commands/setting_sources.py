@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from db.env_files import env_files, parsed_env_file
+from db.url import env_files, parsed_env_file
 from helix.settings import HOW
 
 _OURS = "HELIX_"

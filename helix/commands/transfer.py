@@ -18,8 +18,7 @@ from helix.errors import BadRequest
 
 if TYPE_CHECKING:
     from helix.library.transfer.folder import Manifest
-    from helix.library.transfer.new_vectors import NewVectors
-    from helix.library.transfer.vector_tables import Text
+    from helix.library.transfer.vector_tables import NewVectors, Text
     from helix.library.uploads import Upload
     from helix.storage.connections import Connected
 
@@ -113,11 +112,11 @@ def import_(
 
 async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Result:
     """The result of ``work``, done in a thread with the vectors of HELIX_EMBEDDER."""
-    from helix.library.transfer.new_vectors import NewVectors
+    from helix.library.transfer.vector_tables import NewVectors
     from helix.providers.factories import build_embedder
     from helix.retrieval.vector_space import learn_space
     from helix.settings import load_settings
-    from helix.storage.database import open_url
+    from helix.storage.tenant_connections import open_url
     from helix.storage.tenant_store import TenantStore
 
     loop, settings = asyncio.get_running_loop(), load_settings()

@@ -10,10 +10,10 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.conversations.errors import no_conversation
+from helix.domain.input_text import storable
 from helix.library.access import row_of
 from helix.storage.connections import Connected
 from helix.storage.statements import conversations as sql
-from helix.storage.storable_text import storable
 
 
 def create(

@@ -11,10 +11,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from helix.domain.input_text import storable
 from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row, rows_of
 from helix.storage.statements import imported_answers as sql
-from helix.storage.storable_text import storable
 
 _TEXTS = ("answer", "reason", "reason_text", "clarifying_question")
 _TOLD = ("n", "title", "label", "source_url", "quote", "snippet")

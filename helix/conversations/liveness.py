@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from helix.conversations.errors import no_message
+from helix.domain.input_text import storable, storable_json
 from helix.library.access import Library, Row
 from helix.storage.statements import message_events as sql
-from helix.storage.storable_text import storable, storable_json
 
 LEASE_SECONDS = 6.0
 """The silence of a process, in seconds, after which its answer counts as interrupted."""

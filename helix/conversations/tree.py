@@ -15,11 +15,11 @@ from helix.conversations.conversation_rows import hold
 from helix.conversations.errors import Busy, no_message
 from helix.conversations.liveness import LATE
 from helix.domain.history import EarlierTurn, History
+from helix.domain.input_text import restored, restored_json, storable, storable_json
 from helix.library.access import row_of, rows_of
 from helix.storage.connections import Connected, Row
 from helix.storage.statements import conversations, message_events
 from helix.storage.statements import messages as sql
-from helix.storage.storable_text import restored, restored_json, storable, storable_json
 
 HISTORY_TURNS = 50
 """The most turns of a question's history; older ones are in the summary."""

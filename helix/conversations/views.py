@@ -8,10 +8,10 @@ from typing import Any
 from helix.conversations.errors import no_conversation, no_message
 from helix.conversations.imported_answer import without_proof
 from helix.conversations.names import title_of
+from helix.domain.input_text import restored, restored_json
 from helix.library.access import Library, Row
 from helix.library.pagination import check_text, decode_cursor, encode_cursor, like_pattern
 from helix.storage.statements import conversations, messages
-from helix.storage.storable_text import restored, restored_json
 
 _BATCH = 200
 

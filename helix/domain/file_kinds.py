@@ -148,6 +148,11 @@ def title_from_name(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in words) or name or "File"
 
 
+def is_web(source_uri: str) -> bool:
+    """True if a document came from an address of the web."""
+    return source_uri.lower().startswith(("http://", "https://"))
+
+
 def name_of_source(source_uri: str) -> str:
     """The file name in a source_uri: its last part; '' for a web page that is no file by name."""
     if source_uri.startswith(("http://", "https://")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     asynccontextmanager,
@@ -230,3 +230,18 @@ async def paced(is_kept: bool = True) -> AsyncIterator[None]:
         if is_kept:
             await asyncio.sleep(STEP - (time.monotonic() - started) % STEP)
         raise
+
+
+@asynccontextmanager
+async def in_background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run ``work`` as tasks while the block lasts; then cancel them and wait until they ended.
+
+    What a task raises is dropped: whoever has to know logs it in the task.
+    """
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

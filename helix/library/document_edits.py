@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
+from helix.domain.names import FACTS, FILE_NAME, TITLE, with_edits
 from helix.library.documents import no_document, tag_document
 from helix.library.metadata import edit_metadata
 from helix.storage.connections import Connected

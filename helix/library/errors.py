@@ -1,7 +1,5 @@
 """Reasons to refuse a request about documents and runs."""
 
-from __future__ import annotations
-
 from helix.errors import HelixError
 from helix.errors import NotFound as NotFound
 

@@ -13,9 +13,8 @@ from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.library.documents import no_document
 from helix.library.errors import NotFound
-from helix.storage.layout_rows import stored_words
 from helix.storage.statements import pages as sql
-from helix.storage.stored_bytes import StoredFile
+from helix.storage.stored_bytes import StoredFile, stored_words
 
 MOST_CHARACTERS = 50_000
 """Of a range whose boxes are asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from helix.domain.file_kinds import is_web
 from helix.domain.scope import WHOLE, Reach
 from helix.errors import HelixError
 from helix.library.access import Row, rows_of
@@ -12,7 +13,7 @@ from helix.library.documents import no_document
 from helix.library.errors import Conflict
 from helix.library.run_files import NewFile, add_files
 from helix.library.runs import create_run
-from helix.library.web_imports import WebImportsOff, is_web, start_import
+from helix.library.web_imports import WebImportsOff, start_import
 from helix.storage.connections import Connected
 from helix.storage.statements import uploads as sql
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from helix.domain.input_text import storable
 from helix.library.access import Connected
 from helix.storage.statements import tenant_settings as sql
-from helix.storage.storable_text import storable
 from helix.storage.tenant_connections import TenantConnections
 
 

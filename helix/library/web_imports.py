@@ -49,11 +49,6 @@ def apart(url: str, space: int, number: int = 1) -> str:
     return f"{url}{APART}{space}" + (f"-{number}" if number > 1 else "")
 
 
-def is_web(source_uri: str) -> bool:
-    """True if a document came from an address of the web."""
-    return source_uri.lower().startswith(("http://", "https://"))
-
-
 def web_address(text: str) -> str:
     """The address, if it can be one at all; where it leads is for the fetch to judge.
 

@@ -1,7 +1,5 @@
 """Sentence encoders in this process: LlamaIndex's HuggingFaceEmbedding, extra ``huggingface``."""
 
-from __future__ import annotations
-
 from helix.providers.integrations import Integration
 
 EMBEDDING = Integration(

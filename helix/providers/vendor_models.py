@@ -16,7 +16,7 @@ from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, TextBlock
 from pydantic import PrivateAttr
 
-from helix.domain.usage import KEY, Usage
+from helix.domain.contract import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import collecting_responses
 from helix.providers.retries import INTERACTIVE, RetryPolicy

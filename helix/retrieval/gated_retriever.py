@@ -20,11 +20,17 @@ from helix.domain.retrieval import Reason, Retrieval, Trace
 from helix.domain.scope import Scope
 from helix.errors import EmbedderMismatch
 from helix.retrieval.calibration import Calibration
-from helix.retrieval.evidence import BEYOND_CEILING, FOLLOWING, found_answer
 from helix.retrieval.named_documents import Named, named_documents
 from helix.retrieval.reranking.stage import RERANKED, Reranking
 from helix.retrieval.rewriting import Rewriter
-from helix.retrieval.searches import EmbeddedQuestion, Searches, embed_question
+from helix.retrieval.searches import (
+    BEYOND_CEILING,
+    FOLLOWING,
+    EmbeddedQuestion,
+    Searches,
+    embed_question,
+    found_answer,
+)
 from helix.retrieval.vector_space import Space
 from helix.storage.tenant_store import TenantStore
 from helix.telemetry.tracing import set_attributes, span

@@ -15,8 +15,7 @@ from helix.conversations.receipts.receipt import Configuration
 from helix.conversations.receipts.receipt_store import Receipts
 from helix.domain.context import count_tokens
 from helix.domain.scope import Scope
-from helix.library.access import Library
-from helix.library.background import in_background
+from helix.library.access import Library, in_background
 from helix.library.prompt_versions import PromptBook
 from helix.library.run_counts import RunCounts
 from helix.library.worker_processes import WorkerProcesses

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +19,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from helix.answering.answer import Answer
 from helix.domain.scope import DEFAULT_TENANT
-from helix.errors import BadRequest
-from helix.library.keys import KEY_SCOPES, KeyAccess
+from helix.errors import BadRequest, UpstreamError
+from helix.library.keys import KEY_SCOPES, KeyAccess, access_of_key
+from helix.library.people.claims import access_of_identity
 from helix.overload.entry import asker, place_for
 from helix.overload.limits import MEGABYTE, address_of, limit_body
 from helix.protocols.mcp_visitor import Visitor, Work, visitor
@@ -30,10 +31,38 @@ from helix.serving.addresses import base_of
 from helix.serving.authentication import asked_space
 from helix.serving.caller import Caller, meter_request
 from helix.serving.disconnects import run_unless_disconnected
-from helix.serving.mcp_access import access_of_bearer
+from helix.serving.openid import OpenIdProvider
+from helix.serving.person_route import as_owner
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+
+async def access_of_bearer(
+    services: Services, providers: Mapping[str, OpenIdProvider], resource: str, token: str
+) -> KeyAccess | None:
+    """The access that ``token`` gives; None: it gives none.
+
+    A provider's is a JWT that was made for ``resource``, the address of /mcp (RFC 8707), of
+    somebody who signed in here with it before.
+
+    Raises:
+        StoreUnavailable: the database did not answer.
+    """
+    if opened := await access_of_key(services.store, token):
+        return opened
+    for provider in providers.values() if services.settings.auth == "accounts" else ():
+        try:
+            subject = await provider.subject_of(token, resource)
+        except UpstreamError:
+            continue
+        if subject is not None:
+            given = provider.given
+            return await as_owner(services, partial(
+                access_of_identity, issuer=given.issuer, subject=subject, tenant=given.tenant
+            ))  # fmt: skip
+    return None
+
 
 PATH = "/mcp"
 METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"

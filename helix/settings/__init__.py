@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from db.env_files import read_env_files
 from db.errors import DatabaseError
+from db.url import read_env_files
 from helix.errors import SettingsError
 from helix.settings.declaration import HOW, LIMITS, ClientSettings, ModelFolder, Settings
 from helix.settings.values import PROXY, OidcProvider, Public, Who

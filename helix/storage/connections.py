@@ -25,7 +25,6 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.overload.fairness import FairPlaces, LoopPacer
-from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.pipelined_connections import (
     ReadingConnection,
     ReadingPool,
@@ -39,8 +38,8 @@ from helix.storage.statements import moments, replicas
 from helix.storage.statements import sessions as sql
 from helix.storage.statements.sessions import planned, settings_of
 from helix.storage.statements.upkeep import ANSWERS
+from helix.storage.write_pool import BlockingRunner, WritePool
 from helix.storage.write_pool import Connected as Connected
-from helix.storage.write_pool import WritePool
 
 AsyncConnected = AsyncConnection[TupleRow]
 _T = TypeVar("_T")
@@ -126,6 +125,7 @@ class Connections:
         self.reads_started = 0  # that were given a connection
         self._open_reading = partial(reading, pool_size)
         self._reading, self._reading_blocking = self._open_reading(), reading(_BLOCKING_POOL_SIZE)
+        self._has_replicas = bool(replica_urls)
         self._replicas = Replicas(replica_urls, lambda url, name: reading(pool_size, url, name))
         self._identity: Identity | None = None  # asked for once there is a replica to compare
         # The pool is a queue too, and one tenant's reads would all be ahead of another's. So nobody
@@ -176,7 +176,7 @@ class Connections:
         Commits without ``synchronous_commit``, such as those of receipts, may be missing: read
         their tables with ``fetch``.
         """
-        if self._replicas and not self._runner.is_current() and self._has_pools():
+        if self._has_replicas and not self._runner.is_current() and self._has_pools():
             rows = await self._read_replica(statement, values, tenant, settings, reach)
             if rows is not None:
                 return rows

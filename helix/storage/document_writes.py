@@ -13,9 +13,9 @@ from typing import Any
 from llama_index.core.schema import BaseNode, MetadataMode
 from psycopg.types.json import Jsonb
 
-from helix.domain.facts import FACTS, FILE_NAME, TITLE, with_edits
 from helix.domain.file_kinds import name_of_source
 from helix.domain.metadata import with_layers
+from helix.domain.names import FACTS, FILE_NAME, TITLE, with_edits
 from helix.domain.records import END_CHAR, ORDINAL, START_CHAR, DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch
 from helix.language.identification import ENGLISH, OTHERS, SIMPLE
@@ -26,12 +26,11 @@ from helix.storage.chunk_rows import (
     reserving,
 )
 from helix.storage.connections import Connected, Connections, WritingConnection
-from helix.storage.layout_rows import replace_layout
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of
 from helix.storage.statements import document_sources
 from helix.storage.statements import document_writes as sql
 from helix.storage.statements import embedding_space as spaces
-from helix.storage.stored_bytes import drop_bytes
+from helix.storage.stored_bytes import drop_bytes, replace_layout
 from helix.storage.stored_documents import naming, settling
 from helix.storage.term_rows import text_of, write_terms
 

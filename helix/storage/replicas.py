@@ -177,9 +177,6 @@ class Replicas:
     def _joined(self, replica: Replica, _: asyncio.Task[None]) -> None:
         del self._joining[replica]
 
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
     def stats(self) -> dict[str, dict[str, int]]:
         """Statistics of psycopg's pool by replica, and whether it is asked (0 or 1)."""
         return {each.name: {**each.pool.get_stats(), "present": each.present} for each in self._all}

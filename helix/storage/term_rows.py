@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from struct import Struct
+from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode
+from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
+from helix.domain.records import EMBEDDING_KEY
 from helix.language.identification import ENGLISH
 from helix.language.terms import language_of
 from helix.storage.connections import Connected
 from helix.storage.packed_terms import NO_TERMS, PackedTerms, digest_of, packed_terms, searched_text
 from helix.storage.statements import terms as sql
+
+
+def embedded_text(content: str, metadata: dict[str, Any]) -> str:
+    """The text that ingest embedded of a chunk: title, headings and context before its content.
+
+    A row that LlamaIndex did not write was embedded as it is.
+    """
+    if "_node_content" not in metadata:
+        return content
+    node = metadata_dict_to_node(metadata, content)
+    node.metadata.pop(EMBEDDING_KEY, None)  # known only once the text has been put together
+    return str(node.get_content(MetadataMode.EMBED))
+
 
 _FIELDS, _NUMBERS = Struct(">hi"), Struct(">iqiq")
 _HEAD, _TAIL = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"

@@ -1,8 +1,9 @@
-"""Lessons: written by the answering path when they are first opened, with one exercise each."""
+"""Lessons, written by the answering path when first opened, one exercise each; and maps' layout."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,14 +13,16 @@ from helix.answering.proof import prove
 from helix.answering.question import Question
 from helix.domain.context import Source
 from helix.domain.scope import Scope
+from helix.errors import BadRequest
 from helix.library.access import Connected, Library, Row
 from helix.library.errors import NotFound
 from helix.study.examination import Examiner
-from helix.study.item_storage import add_items, change_body, item_row
+from helix.study.item_storage import add_items, change_body, item_row, items_of, read_set
 from helix.study.items import CheckedItems, Proven
 from helix.study.maker import Maker, Order
 from helix.study.passages import passages_near, read_passages
 from helix.study.sentences import clear_sentences
+from helix.study.sets import no_set
 
 Admit = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 _TOP_K = 8
@@ -119,3 +122,38 @@ async def _exercise(
             if isinstance(outcome, Proven):
                 return outcome
     return None
+
+
+_FARTHEST = 100_000.0
+
+
+def arrange(
+    connection: Connected,
+    tenant: str,
+    set_id: int,
+    positions: Mapping[str, Sequence[float]] | None,
+    folded: Mapping[str, bool],
+) -> None:
+    """Keep positions and folds by the nodes' ids; ``positions`` None forgets all positions.
+
+    Raises:
+        NotFound: there is no such map.
+        BadRequest: an id is not one of its nodes, or a position is not two numbers in range.
+    """
+    study_map = read_set(connection, tenant, set_id)
+    if study_map is None or study_map["kind"] != "map":
+        raise no_set(set_id)
+    nodes = {str(item["id"]): item["id"] for item in items_of(connection, tenant, set_id)}
+    changes: dict[str, dict[str, Any]] = {}
+    if positions is None:
+        changes = {name: {"at": None} for name in nodes}
+    for name, at in (positions or {}).items():
+        if len(at) != 2 or not all(math.isfinite(c) and abs(c) <= _FARTHEST for c in at):
+            raise BadRequest(f"the position of node {name[:20]} is not [x, y], each up to 100000")
+        changes.setdefault(name, {})["at"] = list(at)
+    for name, is_folded in folded.items():
+        changes.setdefault(name, {})["folded"] = is_folded
+    if strange := changes.keys() - nodes.keys():
+        raise BadRequest(f"the map has no node {min(strange)[:20]}")
+    for name, change in changes.items():
+        change_body(connection, tenant, nodes[name], change)

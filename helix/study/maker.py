@@ -9,8 +9,7 @@ from typing import Protocol
 
 from helix.domain.context import Source
 from helix.study.items import Difficulty, Item, Kind
-from helix.study.offline.cards import cards_of
-from helix.study.offline.questions import IsFalse, questions_of
+from helix.study.offline.questions import IsFalse, cards_of, questions_of
 from helix.study.offline.values import Value, values_of
 from helix.study.sentences import clear_sentences
 

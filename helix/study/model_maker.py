@@ -45,7 +45,7 @@ class ModelMaker:
     """Makes items by calls of ``llm``, which its owner closes.
 
     Gemini's replies are constrained by the API's ``response_schema``, as the judge's are
-    (helix.answering.judging.model says why not by LlamaIndex's ``astructured_predict``); other
+    (helix.answering.judging says why not by LlamaIndex's ``astructured_predict``); other
     vendors' are only read.
 
     Args:

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from helix.library.access import Library
-from helix.library.background import in_background
+from helix.library.access import Library, in_background
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
 from helix.study.progress.actions import Action, Learner

@@ -21,11 +21,11 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.schema import Document
 
 from helix.domain.contract import FileStatus
-from helix.domain.facts import FILE_NAME, facts_line, with_edits
-from helix.domain.facts import TITLE as EDITED_TITLE
-from helix.domain.file_kinds import name_of_source, title_from_name
+from helix.domain.file_kinds import is_web, name_of_source, title_from_name
 from helix.domain.input_text import visible_line
 from helix.domain.metadata import metadata_line, with_layers
+from helix.domain.names import FILE_NAME, facts_line, with_edits
+from helix.domain.names import TITLE as EDITED_TITLE
 from helix.domain.records import DocumentRecord
 from helix.errors import DocumentGone, EmbedderMismatch, HelixError, StaleChunks, UpstreamError
 from helix.language.terms import language_of
@@ -33,7 +33,6 @@ from helix.library.run_files import FileRow, fail_file, load_file, retag, set_fi
 from helix.library.runs import stop_for_fault
 from helix.library.source_entries import SOURCE
 from helix.library.storage_quota import NO_QUOTA, NoRoom, Quota
-from helix.library.web_imports import is_web
 from helix.overload.fairness import ReadingPlaces
 from helix.providers.base import Embedder
 from helix.retrieval.vector_space import current_embedder

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from helix.sandbox.pdfium.bitmap import CHANNELS, Bitmap
+from helix.sandbox.pdfium.objects import CHANNELS, Bitmap
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from helix.domain.pages import LONGEST_SIDE
-from helix.sandbox.pdfium.bitmap import draw
 from helix.sandbox.pdfium.document import (
     NEEDS_PASSWORD,
     UNKNOWN_SECURITY,
@@ -23,7 +22,7 @@ from helix.sandbox.pdfium.document import (
     Page,
     PdfiumError,
 )
-from helix.sandbox.pdfium.objects import IMAGE, kinds
+from helix.sandbox.pdfium.objects import IMAGE, draw, kinds
 from pipelines.readers import Progress, ReadText, UnreadableFile, ocr
 from pipelines.readers.printed.bookmarks import Bookmarks
 from pipelines.readers.printed.frame import Frame

@@ -11,7 +11,7 @@ from pgvector import Vector
 from psycopg_pool import AsyncConnectionPool
 
 from helix.providers.base import Embedder
-from helix.storage.embedded_text import embedded_text as embedded_text
+from helix.storage.term_rows import embedded_text as embedded_text
 from pipelines.reembedding.state import Connected
 
 Pool = AsyncConnectionPool[Connected]

@@ -25,9 +25,9 @@ from helix.library.run_files import NewFile, add_files, fail_file, retag, set_un
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
 from helix.settings import Settings
 from helix.storage.connections import Connected
-from helix.storage.database import open_url
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import fingerprints, give_metadata, sources_without_file
+from helix.storage.tenant_connections import open_url
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 from pipelines.runs.planned_files import (

@@ -17,8 +17,7 @@ from helix.commands.service.address import Server
 from helix.commands.service.documents import LibraryService
 from helix.commands.service.server_connection import ServerConnection, connected
 from helix.errors import BadRequest, HelixError, Unavailable
-from helix.library.access import Row
-from helix.library.background import in_background
+from helix.library.access import Row, in_background
 from pipelines.files.scan import SourceFile, scan
 from pipelines.program import summary
 from pipelines.runs.foreground import Reporter

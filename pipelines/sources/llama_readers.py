@@ -19,7 +19,13 @@ from llama_index.core.schema import Document
 
 from pipelines.sources.base import Entry, EntryGone, SourceError
 from pipelines.sources.reach import check_hosts
-from pipelines.sources.reader_arguments import Arguments, Fields, arguments_of, texts_in
+from pipelines.sources.reader_arguments import (
+    Arguments,
+    Fields,
+    arguments_of,
+    refuse_sign_ins,
+    texts_in,
+)
 from pipelines.sources.reader_permissions import (
     DRIVE,
     ReaderPermissions,
@@ -27,7 +33,6 @@ from pipelines.sources.reader_permissions import (
     reader_permissions,
     without,
 )
-from pipelines.sources.reader_sign_ins import refuse_sign_ins
 from pipelines.sources.spool import Spool
 from pipelines.valid_metadata import valid_metadata
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from watchfiles import awatch
 
 from helix.errors import HelixError
-from helix.library.background import in_background
+from helix.library.access import in_background
 from helix.library.sources import make_due, start_due, watched_folders
 from helix.telemetry.logs import where
 from pipelines.runs.run_steps import Worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.agent.text_calls import calls_in_text
+from helix.agent.model_driver import calls_in_text
 
 TOOLS = {"search_library", "current_time"}
 SEARCH = '{"name": "search_library", "arguments": {"query": "refunds"}}'

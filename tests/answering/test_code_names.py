@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helix.answering.code.blocks import code_in, without_code
-from helix.answering.code.links import linked_names
+from helix.answering.code.links import code_in, linked_names, without_code
 from helix.answering.code.names import names_in
 from helix.domain.context import Source, sources_of
 from helix.domain.records import Hit

@@ -7,8 +7,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from helix.answering.judging import JudgeFailed, ModelJudge, OfflineJudge, build_judge
-from helix.answering.judging.model import ANSWER_PREFIX, parse
+from helix.answering.judging import (
+    ANSWER_PREFIX,
+    JudgeFailed,
+    ModelJudge,
+    OfflineJudge,
+    build_judge,
+    parse,
+)
 from helix.domain.contract import REFUSAL
 from helix.errors import UpstreamError
 from helix.providers.base import LanguageModel

@@ -8,7 +8,7 @@ import pytest
 
 from evals.proof_pairs import hand_pairs
 from helix.answering.proof import prove
-from helix.answering.proof.marks import with_marks
+from helix.answering.proof.model import with_marks
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL
 from helix.domain.records import Hit

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from db.env_files import env_files, read_env_files, user_file
 from db.errors import DatabaseError
+from db.url import env_files, read_env_files, user_file
 
 
 @pytest.fixture

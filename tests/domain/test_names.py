@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.domain.facts import facts_line, with_edits
-from helix.domain.names import asked_names, company_names, document_names
+from helix.domain.names import asked_names, company_names, document_names, facts_line, with_edits
 
 FACTS = {
     "company": "Meridian Harbor, Inc.", "ticker": "MHBR", "kind": "10-Q", "fiscal": "Q3 2023",

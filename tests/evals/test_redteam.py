@@ -18,7 +18,6 @@ import helix.domain.prompt
 from evals.redteam import PROBES, Result, attack, own_settings, report, run_probe, run_probes
 from evals.redteam_probes.target import KEY, Failed, Probe, Target, open_target
 from helix.agent.tool import ToolContext
-from helix.agent.tools import search_library
 from helix.domain.scope import Scope
 from helix.storage import searches
 from helix.storage.statements import attachments
@@ -111,7 +110,7 @@ async def test_a_tool_that_takes_any_document_is_caught(
     def anywhere(context: ToolContext, document_id: int) -> Scope:
         return replace(context.scope, document_ids=(document_id,))
 
-    monkeypatch.setattr(search_library, "narrowed", anywhere)
+    monkeypatch.setattr("helix.agent.tools.documents.narrowed", anywhere)
     results = await run_probes(target, some("search_library: ids of others"))
     assert [one.problem for one in results] == ["the order was taken"]
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from helix.library.background import in_background
+from helix.library.access import in_background
 from helix.services import open_services
 from helix.settings import load_settings
 from helix.storage.tenant_store import TenantStore

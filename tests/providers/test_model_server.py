@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from helix.agent.text_calls import calls_in_text
+from helix.agent.model_driver import calls_in_text
 from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.base import LanguageModel

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from helix.domain.facts import period_end
+from helix.domain.names import period_end
 from helix.domain.retrieval import Fusion
 from helix.domain.scope import Scope
 from helix.library.document_edits import edit_document

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from helix.app import create_app
-from helix.serving.api_description import openapi_document
+from helix.serving.routes.web import openapi_document
 from helix.settings import load_settings
 from tests.support.live_server import OFFLINE
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from PIL import Image
 
-from helix.storage.layout_rows import replace_layout
+from helix.storage.stored_bytes import replace_layout
 from tests.support import sample_documents as documents
 from tests.support.live_server import live, upload
 from tests.support.printed_documents import HEIGHT, PAGES, START, TABLE, TEXT, WIDTH

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from helix.errors import StoreUnavailable
-from helix.storage.blocking_runner import BlockingRunner
+from helix.storage.write_pool import BlockingRunner
 
 REFUSED = 7
 

@@ -11,7 +11,7 @@ import pytest
 from helix.domain.pages import PrintedPage, unpack_words
 from helix.domain.records import DocumentRecord
 from helix.errors import StoreUnavailable
-from helix.storage.layout_rows import stored_words
+from helix.storage.stored_bytes import stored_words
 from tests.support.fake_embedder import opened, record, rows, write
 from tests.support.printed_documents import PAGES, TABLE, TEXT
 

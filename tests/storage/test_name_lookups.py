@@ -14,8 +14,8 @@ import pytest
 import uvloop
 
 from helix.storage import name_lookups
-from helix.storage.blocking_runner import BlockingRunner
 from helix.storage.name_lookups import NameLookups, bound_name_lookups
+from helix.storage.write_pool import BlockingRunner
 
 Runner = Callable[[Coroutine[Any, Any, None]], None]
 both_loops = pytest.mark.parametrize("run", [asyncio.run, uvloop.run])

@@ -7,14 +7,12 @@ from functools import cache
 from helix.agent.tool import AnyTool, Tool
 from helix.agent.tools.analyze_document import ANALYZE_DOCUMENT
 from helix.agent.tools.calculator import CALCULATOR
-from helix.agent.tools.compare_documents import COMPARE_DOCUMENTS
 from helix.agent.tools.current_time import CURRENT_TIME
+from helix.agent.tools.documents import COMPARE_DOCUMENTS, READ_DOCUMENT, SEARCH_LIBRARY
 from helix.agent.tools.fetch_page import FETCH_PAGE
 from helix.agent.tools.list_documents import LIST_DOCUMENTS
 from helix.agent.tools.outline import OUTLINE
 from helix.agent.tools.query_table import QUERY_TABLE
-from helix.agent.tools.read_document import READ_DOCUMENT
-from helix.agent.tools.search_library import SEARCH_LIBRARY
 from helix.domain.plugins import TOOLS as TOOL_PLUGINS
 from helix.domain.plugins import Plugin, loaded
 

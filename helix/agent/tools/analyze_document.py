@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolOutput
 from helix.agent.tools.documents import Row, find_document, narrowed, passages, passages_holding
-from helix.domain.facts import SPANS, texts_of
+from helix.domain.names import SPANS, texts_of
 from helix.language.paraphrases import meaning
 from helix.language.terms import STOP_WORDS
 from helix.language.words import words

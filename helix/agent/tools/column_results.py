@@ -16,8 +16,8 @@ from helix.agent.tool import ToolContext, ToolOutput
 from helix.agent.tools.documents import Row, passages_holding
 from helix.domain.aggregates import Aggregate, aggregate
 from helix.domain.calculations import Operand
-from helix.domain.facts import texts_of
 from helix.domain.gate import GateDecision
+from helix.domain.names import texts_of
 from helix.domain.records import Hit
 from helix.language.markdown_rows import table_rows
 from helix.language.rows import INWARDS, Named, TableRow, counted_in, units_in

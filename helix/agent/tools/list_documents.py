@@ -6,8 +6,8 @@ from pydantic import Field
 
 from helix.agent.tool import Arguments, Tool, ToolContext, ToolOutput
 from helix.agent.tools.documents import Row, fetch
-from helix.domain.facts import facts_line
 from helix.domain.metadata import metadata_line
+from helix.domain.names import facts_line
 from helix.storage.document_parts import documents_of
 
 _MOST = 50

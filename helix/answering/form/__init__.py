@@ -1,7 +1,5 @@
 """The schema form of an answer: blocks with their sources in JSON, written out as plain text."""
 
-from __future__ import annotations
-
 from helix.answering.form.block_reader import BlockReader, WrongForm, block_texts
 from helix.answering.form.schema import FORM_RULES, FormChoice, answer_schema, with_form_rules
 

@@ -1,7 +1,5 @@
 """Guardrails: small objects around an answer, each on by HELIX_GUARDS. They flag, or take out."""
 
-from __future__ import annotations
-
 from helix.answering.guardrails.hygiene import Hygiene
 from helix.answering.guardrails.injection import Flag, screen
 

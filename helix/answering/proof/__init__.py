@@ -1,9 +1,6 @@
 """Proof: the exact characters that each sentence of an answer rests on, found by rule. Pure."""
 
-from __future__ import annotations
-
-from helix.answering.proof.marks import with_marks, with_relevance
-from helix.answering.proof.model import Proof, Statement, Support
+from helix.answering.proof.model import Proof, Statement, Support, with_marks, with_relevance
 from helix.answering.proof.prover import prove, prover_of_pieces
 
 __all__ = [

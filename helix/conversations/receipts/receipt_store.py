@@ -8,12 +8,12 @@ from typing import Literal
 
 from helix.answering.answer import Answer
 from helix.conversations.receipts.receipt import Configuration, Json, documents_of, receipt_of
+from helix.domain.input_text import restored, restored_json, storable, storable_json
 from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.library.errors import NotFound
 from helix.storage.connections import Connected
 from helix.storage.statements import receipts as sql
-from helix.storage.storable_text import restored, restored_json, storable, storable_json
 from helix.storage.tenant_store import TenantStore
 
 Rating = Literal["up", "down"]

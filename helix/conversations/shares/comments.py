@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from helix.conversations.shares.share_store import Share
+from helix.domain.input_text import restored, storable
 from helix.errors import BadRequest, NotFound
 from helix.library.access import Connected, Row, rows_of
 from helix.storage.statements import shares as sql
-from helix.storage.storable_text import restored, storable
 
 LONGEST_COMMENT = 4000
 MOST_COMMENTS = 500

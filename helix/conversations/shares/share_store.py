@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from helix.conversations.names import title_of
+from helix.domain.input_text import restored
 from helix.domain.scope import Reach, Spaces
 from helix.errors import BadRequest
 from helix.library.access import Connected, Row, rows_of
 from helix.library.errors import Conflict, NotFound
 from helix.library.people.tokens import hash_of, new_secret
 from helix.storage.statements import shares as sql
-from helix.storage.storable_text import restored
 
 MOST_READERS = 200
 """People, or groups, of one share."""

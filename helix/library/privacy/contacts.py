@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 from helix.errors import HelixError
-from helix.library.background import in_background
+from helix.library.access import in_background
 from helix.library.privacy.contact_files import keep_contacts, take_contacts
 from helix.library.privacy.counter import Contact, SocketCounter, process_counter
 from helix.storage.statements import privacy as sql

@@ -27,7 +27,7 @@ from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
 
 if TYPE_CHECKING:
-    from helix.library.transfer.new_vectors import NewVectors  # loads LlamaIndex
+    from helix.library.transfer.vector_tables import NewVectors  # loads LlamaIndex
 
 _SPACE = r"(?:/[0-9a-f]{32})?"
 """The part of a row's tenant_id behind the tenant's name: a space of a conversation's, or nothing.

@@ -7,7 +7,8 @@ makes its own chunks, so that every citation is a span of the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,8 +17,11 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from helix.domain.records import EMBEDDING_KEY
 from helix.library.transfer.folder import TransferFailed
+from helix.storage.cache_rows import cache_key
 from helix.storage.statements import vector_tables as statements
+from helix.storage.term_rows import embedded_text
 
 _LEAST_SHARED, _MOST_SHARED = 12, 2000
 """The overlap of two neighbours in characters; a shorter one may be the same by chance."""
@@ -85,3 +89,33 @@ def without_overlap(text: str, following: str) -> str:
 def _one_line(error: psycopg.Error) -> str:
     """The database's message as one line; it holds no password."""
     return (error.diag.message_primary or "it cannot be reached").partition("\n")[0]
+
+
+@dataclass(frozen=True)
+class NewVectors:
+    """An embedder for the chunks of an export.
+
+    Args:
+        identity: the embedder's.
+        at_once: texts of one request, at most.
+        embed: the vectors of texts, in their order, of length 1; raises UpstreamError.
+    """
+
+    identity: str
+    at_once: int
+    embed: Callable[[list[str]], Sequence[Sequence[float]]]
+
+    def renewed(self, rows: Sequence[str]) -> list[str]:
+        """``rows`` of ``chunks``, each a JSON object, with their new vectors."""
+        parsed = [json.loads(row) for row in rows]
+        for start in range(0, len(parsed), self.at_once):
+            self._renew(parsed[start : start + self.at_once])
+        return [json.dumps(row, ensure_ascii=False) for row in parsed]
+
+    def _renew(self, rows: list[dict[str, Any]]) -> None:
+        """Change the vectors of ``rows``, and the keys that the embedding cache has them under."""
+        texts = [embedded_text(row["content"], row["metadata_"]) for row in rows]
+        for row, text, vector in zip(rows, texts, self.embed(texts), strict=True):
+            row["embedding"] = [float(number) for number in vector]
+            if EMBEDDING_KEY in row["metadata_"]:
+                row["metadata_"][EMBEDDING_KEY] = cache_key(self.identity, "document", text)

@@ -68,7 +68,7 @@ class AsyncGeminiHttp(httpx.AsyncClient):
     """An httpx client that retries by the policy; a final failure is an UpstreamError.
 
     A connection belongs to the event loop that opened it, and blocking code runs in a loop beside
-    the application's (helix.storage.blocking_runner): each loop has a client of its own.
+    the application's (helix.storage.write_pool): each loop has a client of its own.
     """
 
     def __init__(self, target: Target, policy: RetryPolicy, **options: Any) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helix.sandbox.frames import NoAnswer, Send, head
-from helix.sandbox.pdfium.bitmap import CHANNELS, draw
 from helix.sandbox.pdfium.document import Document, PdfiumError
+from helix.sandbox.pdfium.objects import CHANNELS, draw
 from helix.sandbox.rendering.limits import IMAGE_FRAME, MOST_PIXELS
 
 _LONGEST_SIDE = 16_384  # pixels: what browsers draw

@@ -1,7 +1,5 @@
 """Limits of drawing one page, of what comes back, and of what is kept of drawn pages."""
 
-from __future__ import annotations
-
 MOST_PIXELS = 8_000_000
 """Of an image: letter paper at four pixels a point has 7.8 million."""
 SECONDS = 10

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.domain.facts import EDITABLE, FILE_NAME
 from helix.domain.file_kinds import media_of
 from helix.domain.metadata import checked_changes
+from helix.domain.names import EDITABLE, FILE_NAME
 from helix.domain.scope import checked_tags
 from helix.errors import BadRequest
 from helix.library.access import Row
@@ -30,7 +30,7 @@ from helix.library.reingestion import reread
 from helix.library.uploads import clean_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.document_filters import KNOWN_PARAMETERS, Narrowed
-from helix.serving.file_names import disposition
+from helix.serving.forms import disposition
 
 SHOWN = {
     "pdf": "application/pdf",

@@ -1,7 +1,5 @@
 """An Anki collection, which is a SQLite database within an .apkg file."""
 
-from __future__ import annotations
-
 # A view of that name could run anything.
 NOTES_ARE = "SELECT type FROM sqlite_master WHERE name = 'notes'"
 

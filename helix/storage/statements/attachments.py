@@ -1,7 +1,5 @@
 """Documents of one conversation, in a space of their own, and texts pasted into a question."""
 
-from __future__ import annotations
-
 # Asked of each question of a conversation: most have no document of their own.
 ANY = "SELECT EXISTS (SELECT FROM documents WHERE tenant_id = %(tenant)s) AS found"
 

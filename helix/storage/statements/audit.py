@@ -1,7 +1,5 @@
 """The audit log."""
 
-from __future__ import annotations
-
 # Many at once, with the time when each happened: they wait in memory first.
 INSERT = """
 INSERT INTO audit_events (tenant_id, at, kind, key_id, address, action, object, status, n,

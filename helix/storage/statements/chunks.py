@@ -1,7 +1,5 @@
 """Chunks of documents as they are written."""
 
-from __future__ import annotations
-
 # `NaN` is above every number, so that it is the least only where there is no other.
 NEAREST = """
 SELECT min(embedding <=> %(vector)b) AS distance FROM chunks

@@ -1,7 +1,5 @@
 """Images that questions of a conversation are about."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # All of an image but its bytes.

@@ -1,7 +1,5 @@
 """Conversations: begun, listed, changed."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # The same id again changes nothing: it is the client's, which may not know how the first request

@@ -1,7 +1,5 @@
 """Deletions of documents."""
 
-from __future__ import annotations
-
 # All of a document at once, or the cascade would count each chunk in a statement of its own.
 DROP_TERMS = """
 DELETE FROM chunk_terms WHERE tenant_id = %(tenant)s AND chunk_id IN (

@@ -1,7 +1,5 @@
 """Names that documents are asked for by."""
 
-from __future__ import annotations
-
 # What a document is called by.
 DOCUMENT = """
 SELECT source_uri, title, file_name, facts FROM documents

@@ -1,7 +1,5 @@
 """Parts of documents that are read in order, where no search is asked."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 from helix.storage.statements.hits import COLUMNS, JOIN
 

@@ -1,7 +1,5 @@
 """Sources whose bytes another source's document has."""
 
-from __future__ import annotations
-
 # One writer of a source at a time: two that race a delete would both insert its old id.
 LOCK = """
 SELECT pg_advisory_xact_lock(hashtextextended(%(source_uri)s, hashtextextended(%(tenant)s, 0)))

@@ -1,7 +1,5 @@
 """Documents as they are written."""
 
-from __future__ import annotations
-
 # Locked until the new version is written: two writers of one source go one after the other.
 STORED = """
 SELECT id, file_hash, language, edits FROM documents

@@ -1,7 +1,5 @@
 """Documents and their chunks, as the library shows and changes them."""
 
-from __future__ import annotations
-
 from helix.domain.contract import OPEN_RUN
 from helix.storage.statements import compose
 

@@ -1,7 +1,5 @@
 """The cache of embeddings, of all tenants: a vector is found by the key of what it was made of."""
 
-from __future__ import annotations
-
 # A vector longer than 1536 numbers is none that Helix wrote.
 FIND = """
 SELECT key, vector, used_at < now() - interval '1 hour' AS is_stale

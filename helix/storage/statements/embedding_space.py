@@ -1,7 +1,5 @@
 """The embedder whose vectors the database has."""
 
-from __future__ import annotations
-
 # The table has one row: whoever comes first.
 CLAIM = "INSERT INTO embedding_space (identity) VALUES (%s) ON CONFLICT DO NOTHING"
 

@@ -1,7 +1,5 @@
 """All that is stored of one tenant, to be deleted in one transaction."""
 
-from __future__ import annotations
-
 from helix.domain.contract import OPEN_RUN
 from helix.storage.statements import compose
 

@@ -1,7 +1,5 @@
 """A tenant as it is exported."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Of this schema, without what Postgres makes itself; a vector is exported as numbers.

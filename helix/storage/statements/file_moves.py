@@ -1,7 +1,5 @@
 """Files on their way into a bucket, and objects there that nothing needs."""
 
-from __future__ import annotations
-
 # A file that another process is moving is skipped. Two processes may begin at once: then the object
 # of the second stays loose.
 NEXT = """

@@ -1,7 +1,5 @@
 """Bytes of files, kept once a tenant and content."""
 
-from __future__ import annotations
-
 # Updated, not left alone, where the row is there: its lock keeps ``drop_bytes`` from deleting it.
 KEEP = """
 INSERT INTO files (tenant_id, content_hash, data, size) VALUES (%s, %s, %b, %s)

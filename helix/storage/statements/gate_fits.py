@@ -1,7 +1,5 @@
 """Fits of the gate, and the corpus that they were made on."""
 
-from __future__ import annotations
-
 # Chunks by the statistics of BM25: counting rows would read them all.
 CORPUS = """
 SELECT (SELECT count(*) FROM documents WHERE tenant_id = %(tenant)s)::bigint AS documents,

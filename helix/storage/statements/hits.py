@@ -1,7 +1,5 @@
 """Chunks as a search finds them: the columns of a hit, and what is joined for them."""
 
-from __future__ import annotations
-
 # What ``hit_of`` reads.
 COLUMNS = """
 c.id AS chunk_id, c.document_id, d.title, d.source_uri, c.ordinal, c.content, c.start_char,

@@ -1,7 +1,5 @@
 """The citations of imported answers, compared with the documents that are here."""
 
-from __future__ import annotations
-
 # By the chunk, which is a slice of its document: no quote is worth reading a whole book.
 VERIFIED = """
 SELECT d.id AS document_id, c.id AS chunk_id, x.from_char AS start, x.to_char AS end, x.quote,

@@ -1,7 +1,5 @@
 """A tenant as it is imported. Tables and columns are psycopg's identifiers, quoted by it."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 from helix.storage.statements.exports import OWN
 

@@ -1,7 +1,5 @@
 """The indexes of search: built, dropped, counted for. Names are psycopg's identifiers."""
 
-from __future__ import annotations
-
 # One process at a time changes an index; schema.sql takes the same locks.
 LOCK = "SELECT pg_advisory_xact_lock(%s)"
 

@@ -1,7 +1,5 @@
 """API keys: made, changed, and what each opens."""
 
-from __future__ import annotations
-
 # Of many keys at once; servers write in any order, so that the latest counts.
 USED = """
 UPDATE api_keys k SET used_at = greatest(k.used_at, used.at)

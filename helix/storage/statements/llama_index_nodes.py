@@ -1,7 +1,5 @@
 """Nodes of LlamaIndex code that knows no documents."""
 
-from __future__ import annotations
-
 # The document that nodes of code that knows none belong to.
 ADOPT_DOCUMENT = """
 INSERT INTO documents (tenant_id, source_uri, title, content_hash)

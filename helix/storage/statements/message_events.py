@@ -1,7 +1,5 @@
 """Answers that are being made: their events as they come, who makes them, how they end."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # No wait for the disk: an answer that a crash of the database takes was not yet reported as whole.
@@ -54,7 +52,7 @@ SELECT id FROM mine
 )  # fmt: skip
 
 # What was told of an answer by then, unless words of it may be a deleted document's. Its characters
-# are as helix/storage/storable_text.py has them: escapes of U+0000 and of surrogates are refused.
+# are as helix/domain/input_text.py has them: escapes of U+0000 and of surrogates are refused.
 _TOLD_TEXT = r"""
 (SELECT string_agg(
     regexp_replace(

@@ -1,7 +1,5 @@
 """Messages of conversations: the tree they make, the path through it, what a client is shown."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # OFFSET 0: each message is looked up by its key. Where most conversations are short, a join would

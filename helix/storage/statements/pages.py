@@ -1,7 +1,5 @@
 """Pages and tables of documents, and the file that they are drawn from."""
 
-from __future__ import annotations
-
 # A document without pages is told from one that is not there.
 EXISTS = "SELECT id FROM documents WHERE tenant_id = %(tenant)s AND id = %(id)s"
 

@@ -1,7 +1,5 @@
 """Passkeys of people, and the challenges that they sign; all with the owner's rights."""
 
-from __future__ import annotations
-
 # Kept for the browser that asks. Those that ended are deleted with old sessions.
 ASK = """
 INSERT INTO passkey_challenges (challenge, browser_hash, person_id, user_handle, expires_at)

@@ -1,7 +1,5 @@
 """People, the tenants that they are members of, and their groups; all with the owner's rights."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Who has the address already stays as they are: then there is no row.

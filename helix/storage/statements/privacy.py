@@ -1,7 +1,5 @@
 """Hosts that were contacted, and how much is stored."""
 
-from __future__ import annotations
-
 # Of all hosts at once: processes add up what they counted every few seconds.
 ADD_CONTACTS = """
 INSERT INTO contacts AS c (process, kind, host, port, n)

@@ -1,7 +1,5 @@
 """Progress of learners: sessions, counts by the quarter of an hour, totals."""
 
-from __future__ import annotations
-
 # Several servers note one learner's actions: sessions that touch would both be kept.
 LOCK_LEARNER = "SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
 

@@ -1,7 +1,5 @@
 """Versions of prompts that a tenant has of its own."""
 
-from __future__ import annotations
-
 # Versions are never changed: the newest is the one in use.
 CURRENT = """
 SELECT DISTINCT ON (name) name, version, text, author, created_at FROM prompt_versions

@@ -1,7 +1,5 @@
 """Documents and bytes that a tenant has, where they are bounded."""
 
-from __future__ import annotations
-
 # Two that each have room together may have none.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(7416203, hashtext(%(tenant)s))"
 

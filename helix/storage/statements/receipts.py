@@ -1,7 +1,5 @@
 """Receipts of answers: kept, shown without what was deleted, checked against the documents."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Waiting for the disk would take 1 to 10 ms of every answer. Without it, receipts committed in the

@@ -1,7 +1,5 @@
 """Documents that were deleted, as far as they are known, and the backups that still have them."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Where its spaces may be read: to others it never was.

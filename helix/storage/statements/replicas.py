@@ -1,7 +1,5 @@
 """Read replicas: whose they are, and how far behind."""
 
-from __future__ import annotations
-
 # Asked of the primary: the end of every acknowledged commit. That is the flushed position, because
 # a replica gets nothing beyond it; but without synchronous commits that position may be too early.
 POSITION = """

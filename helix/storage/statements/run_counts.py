@@ -1,7 +1,5 @@
 """Runs and files by status, of all tenants, for metrics."""
 
-from __future__ import annotations
-
 from helix.domain.contract import ENDED_FILE, ENDED_RUN, OPEN_FILE, OPEN_RUN
 from helix.storage.statements import compose
 

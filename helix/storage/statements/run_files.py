@@ -1,7 +1,5 @@
 """Files of a run, from the plan to how each ended."""
 
-from __future__ import annotations
-
 from helix.domain.contract import OPEN_FILE
 from helix.storage.statements import compose
 

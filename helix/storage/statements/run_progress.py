@@ -1,7 +1,5 @@
 """Runs as their readers follow them."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # The columns of a run that a client is told.

@@ -1,7 +1,5 @@
 """Runs as workers take, tell and end them."""
 
-from __future__ import annotations
-
 from helix.domain.contract import ENDED_RUN, GOING_RUN, OPEN_RUN
 from helix.storage.statements import compose
 

@@ -1,7 +1,5 @@
 """Shares of answers and conversations, public links and comments, with the owner's rights."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Whoever shared it stands in the tenant still, and may sign in.

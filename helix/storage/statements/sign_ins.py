@@ -1,7 +1,5 @@
 """Sessions of people's browsers, and the links by which accounts are made."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # The token itself is nowhere, only its hash. By the database's clock, which decides when it ends.

@@ -1,7 +1,5 @@
 """Keys that answers are signed with: the private one, and the public ones of all time."""
 
-from __future__ import annotations
-
 # One row; helix_app may not read it.
 OWN_KEY = "SELECT private_key FROM signing_secret"
 

@@ -1,7 +1,5 @@
 """The entries of sources: what they had when they were last listed, and their documents."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # As helix/library/source_entries.py names a document of a source.

@@ -1,7 +1,5 @@
 """Sources: what they are, how they stand, and which of them are due."""
 
-from __future__ import annotations
-
 from helix.domain.contract import OPEN_RUN
 from helix.storage.statements import compose
 

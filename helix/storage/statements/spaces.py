@@ -1,7 +1,5 @@
 """Spaces of a tenant, and which documents stand in them."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # The library is there without a row, until it is changed.

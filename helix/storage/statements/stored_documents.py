@@ -1,7 +1,5 @@
 """Stored documents as an ingestion compares them with what it finds."""
 
-from __future__ import annotations
-
 # By the key of what was embedded: a chunk of the same key needs no new vector.
 KNOWN = """
 SELECT node_id, metadata_ ->> 'embedding_key' AS key

@@ -1,7 +1,5 @@
 """Attempts of learners at quizzes."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # An attempt as routes tell it.

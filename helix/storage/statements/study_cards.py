@@ -1,7 +1,5 @@
 """Cards: what is due, reviews, and undoing one."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 from helix.storage.statements.study_items import COLUMNS
 

@@ -1,7 +1,5 @@
 """Items of study sets with the sources they are proved by, while they are made and after."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # How far the making of a set is.

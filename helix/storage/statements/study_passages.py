@@ -1,7 +1,5 @@
 """Passages that study items are made of."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 from helix.storage.statements.hits import COLUMNS, JOIN
 

@@ -1,7 +1,5 @@
 """Study sets."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 from helix.storage.statements.study_items import IS_STALE
 

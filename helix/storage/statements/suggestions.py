@@ -1,7 +1,5 @@
 """Questions that a library suggests."""
 
-from __future__ import annotations
-
 # Tenants whose library is another than the one that their questions were made of, and at rest.
 CHANGED = """
 SELECT tenant_id, library FROM (

@@ -1,7 +1,5 @@
 """Settings of one tenant."""
 
-from __future__ import annotations
-
 # No row: the installation's own.
 MODEL = "SELECT model FROM tenant_settings WHERE tenant_id = %(tenant)s"
 

@@ -1,7 +1,5 @@
 """BM25's terms of chunks."""
 
-from __future__ import annotations
-
 # Node ids are the caller's; terms name the chunk's own.
 IDS = "SELECT document_id, id, node_id FROM chunks WHERE tenant_id = %s AND node_id = ANY(%s)"
 

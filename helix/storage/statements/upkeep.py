@@ -1,7 +1,5 @@
 """Questions of commands, and of the watch over a server, to a database."""
 
-from __future__ import annotations
-
 # Asked of pools of connections: whether a read gets one, and nothing of a table.
 ANSWERS = "SELECT 1"
 

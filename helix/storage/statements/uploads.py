@@ -1,7 +1,5 @@
 """Uploads and imports as they are announced, and uploads that are read again."""
 
-from __future__ import annotations
-
 from helix.domain.contract import GOING_RUN, OPEN_FILE
 from helix.storage.statements import compose
 

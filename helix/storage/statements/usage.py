@@ -1,7 +1,5 @@
 """Tokens and bytes used in a day, where they are limited."""
 
-from __future__ import annotations
-
 # What all servers together have counted.
 STORED = """
 SELECT n FROM usage_counts

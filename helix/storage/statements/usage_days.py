@@ -1,7 +1,5 @@
 """Usage of people and keys by the day, and its limits; all with the owner's rights."""
 
-from __future__ import annotations
-
 from helix.storage.statements import compose
 
 # Servers add what each has counted. Of a person who was erased meanwhile nothing is kept. A

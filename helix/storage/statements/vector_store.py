@@ -1,7 +1,5 @@
 """LlamaIndex's vector store over the view ``data_chunks``."""
 
-from __future__ import annotations
-
 # As a tenant's transaction of ours, in SQLAlchemy's words.
 AS_TENANT = (
     "SELECT set_config('helix.tenant', :tenant, true), set_config('role', 'helix_app', true)"

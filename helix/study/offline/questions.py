@@ -1,11 +1,13 @@
-"""Questions by form: a value of a cited sentence is blanked out, or replaced by another one."""
+"""Questions and cards by form: a value of a cited sentence blanked out, or replaced by another."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import chain, zip_longest
 
-from helix.study.items import BLANK, OPTIONS, Choice, Difficulty, TrueFalse
+from helix.language.terms import terms
+from helix.study.items import BLANK, OPTIONS, Card, Choice, Difficulty, TrueFalse
 from helix.study.offline.values import Value, invented_amounts, rivals, values_of
 from helix.study.sentences import Sentence
 
@@ -92,3 +94,30 @@ def _true_or_false(value: Value, others: Sequence[str]) -> Iterator[TrueFalse]:
     elif others:
         false_text = value.replaced(others[0])
         yield TrueFalse(false_text, truth=False, original=original, explanation=original)
+
+
+_LONGEST_HEADING = 80
+
+
+def cards_of(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    """Cards about the sentences of one passage: its heading's and gaps in turn."""
+    kinds = (_headings(sentences), _gaps(sentences))
+    yield from filter(None, chain.from_iterable(zip_longest(*kinds)))
+
+
+def _headings(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    for sentence in sentences:
+        path = sentence.source.hit.heading_path
+        heading = path[-1] if path else ""
+        shared_words = set(terms(heading)) & set(terms(sentence.text))
+        if shared_words and len(heading) <= _LONGEST_HEADING and heading != sentence.source.title:
+            question = heading if heading.endswith("?") else f"What is said about “{heading}”?"
+            yield Card(f"{sentence.source.title}: {question}", sentence.text)
+            return
+
+
+def _gaps(sentences: Sequence[Sentence]) -> Iterator[Card]:
+    for sentence in sentences:
+        for value in values_of(sentence)[:1]:
+            front = f"{sentence.source.title}: “{value.replaced(BLANK)}”"
+            yield Card(front, sentence.text)

@@ -1,14 +1,145 @@
-"""The lines of a header as texts over one another: those of several lines joined, and levels."""
+"""Tables' surroundings on a page: columns of text, caption and scale, texts of header lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from pipelines.readers.printed.table_lines import Piece
+from pipelines.readers.printed.table_lines import Line, Piece
 from pipelines.readers.printed.table_matrix import together
+from pipelines.readers.printed.table_regions import is_row
 from pipelines.readers.printed.table_rules import Drawn
-from pipelines.readers.printed.table_values import is_measure, is_period
+from pipelines.readers.printed.table_values import is_measure, is_period, is_scale, scale_in
 from pipelines.readers.printed.words import Word
+
+_FEWEST_LINES = 6  # with text on both sides
+_SHARE = 0.35  # of the lines with a gap there: as many have text on both sides
+_WORDS = 4  # of a line of text; a label or a cell is mostly shorter
+_NEAR = 8.0  # points between the starts of lines in one column
+
+_Group = list[int]
+
+
+def groups_of(words: Sequence[Word], lines: Sequence[Line]) -> list[_Group]:
+    """The words beside one another's column, then the others: one group where there are none.
+
+    Indices of ``words``; a line over both columns is in the last group.
+    """
+    gutter = _gutter(lines)
+    if gutter is None:
+        return [list(range(len(words)))]
+    left, right = gutter
+    beside = [line for line in lines if not _crosses(line, left, right)]
+    top, bottom = min(line.top for line in beside), max(line.bottom for line in beside)
+    groups: tuple[_Group, _Group, _Group] = ([], [], [])
+    crossing = {
+        index
+        for line in lines
+        if _crosses(line, left, right) or not top <= line.top <= bottom
+        for piece in line.pieces
+        for index in piece.words
+    }
+    for index, word in enumerate(words):
+        groups[2 if index in crossing else 0 if word.right <= right else 1].append(index)
+    return [group for group in groups if group]
+
+
+def _crosses(line: Line, left: float, right: float) -> bool:
+    return any(piece.left < left - 1 and piece.right > right + 1 for piece in line.pieces)
+
+
+def _gutter(lines: Sequence[Line]) -> tuple[float, float] | None:
+    """From where the left column's longest line ends to where the right column begins."""
+    starts: dict[int, list[tuple[float, float]]] = {}
+    for line in lines:
+        for one, other in pairwise(line.pieces):
+            if len(one.words) >= _WORDS and len(other.words) >= _WORDS:
+                starts.setdefault(round(other.left / _NEAR), []).append((one.right, other.left))
+    found = max(starts.values(), key=len, default=[])
+    if len(found) < _FEWEST_LINES:
+        return None
+    right = min(start for _, start in found)
+    left = max(end for end, _ in found)
+    gaps = sum(
+        any(one.right <= right <= other.left + 1 for one, other in pairwise(p))
+        for p in (line.pieces for line in lines)
+    )
+    return (min(left, right), right) if len(found) >= _SHARE * gaps else None
+
+
+_MOST_LINES = 4
+_APART = 2.6  # of a line's height: between the table and what introduces it
+_LEADING = 0.5  # of a line's height: between two lines of a paragraph
+_LONGEST_CAPTION = 240  # characters
+
+Found = tuple[str, tuple[int, ...]]
+"""A text and the words of the page that it is of; ('', ()) where there is none."""
+
+NOTHING: Found = ("", ())
+
+
+def introduction(lines: Sequence[Line], top: float) -> tuple[Found, Found]:
+    """The caption and the scale in the lines above a table, of which ``top`` is the upper edge."""
+    above = _above(lines, top)
+    caption = NOTHING
+    title = [line for line in above if not is_scale(line.text)]
+    if title:
+        caption = _caption(title)
+    return caption, _scale(above)
+
+
+def _above(lines: Sequence[Line], top: float) -> list[Line]:
+    """The nearest lines above a height, from the top, up to a gap or to the rows of a table."""
+    found: list[Line] = []
+    edge = top
+    for line in reversed(lines):
+        if line.bottom > top + 1:
+            continue
+        if edge - line.bottom > _APART * line.height or len(found) == _MOST_LINES or is_row(line):
+            break
+        found.insert(0, line)
+        edge = line.top
+    return found
+
+
+def _caption(lines: list[Line]) -> Found:
+    """The sentence that ends with a colon, or the title, in the last lines above a table."""
+    last = lines[-1]
+    if not last.text.endswith(":"):
+        is_title = len(last.pieces) == 1 and len(last.text) <= 120 and last.text[-1] not in ".,;"
+        if not is_title or last.text[:1].islower():
+            return NOTHING
+        return last.text, _words([last])
+    paragraph = [last]
+    for line in reversed(lines[:-1]):
+        if paragraph[0].top - line.bottom > _LEADING * line.height:
+            break
+        paragraph.insert(0, line)
+    text, words = " ".join(line.text for line in paragraph), _words(paragraph)
+    start = max(text.rfind(". "), text.rfind("? "))
+    sentence = text[start + 2 :] if start >= 0 else text
+    if len(sentence) > _LONGEST_CAPTION or sentence[:1].islower():
+        return NOTHING
+    kept = len(sentence.split())
+    return sentence, words[-kept:]
+
+
+def _scale(lines: list[Line]) -> Found:
+    text = " ".join(line.text for line in lines)
+    scale = scale_in(text)
+    if not scale:
+        for line in reversed(lines):
+            if is_scale(line.text):
+                return line.text, _words([line])
+        return NOTHING
+    first = len(text[: text.rfind(scale)].split())
+    words = _words(lines)
+    return scale, words[first : first + len(scale.split())]
+
+
+def _words(lines: list[Line]) -> tuple[int, ...]:
+    return tuple(index for line in lines for piece in line.pieces for index in piece.words)
+
 
 _TIGHT = 0.28  # of a line's height: between two lines of one header
 _ALIGNED = 3.0  # points

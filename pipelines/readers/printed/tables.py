@@ -9,9 +9,8 @@ from typing import NamedTuple
 from pipelines.readers.grids import NO_ENTRY, Entry, Grid, GridHead, GridRow, Path, texts_of
 from pipelines.readers.printed.ruled_tables import ruled_tables
 from pipelines.readers.printed.rules import Rule
-from pipelines.readers.printed.table_blocks import levels_of
+from pipelines.readers.printed.table_blocks import Found, groups_of, introduction, levels_of
 from pipelines.readers.printed.table_body import label_side, rows_of, with_text_columns
-from pipelines.readers.printed.table_gutters import groups_of
 from pipelines.readers.printed.table_header import cells_of, header_above, labels_end
 from pipelines.readers.printed.table_lines import Line, Piece, lines_of
 from pipelines.readers.printed.table_matrix import Matrix, Row, together
@@ -19,7 +18,6 @@ from pipelines.readers.printed.table_paths import column_paths, row_paths
 from pipelines.readers.printed.table_regions import Region, regions_of
 from pipelines.readers.printed.table_rules import Drawn, drawn_of
 from pipelines.readers.printed.table_spans import spans_of
-from pipelines.readers.printed.table_texts import Found, introduction
 from pipelines.readers.printed.table_values import (
     is_aside,
     is_period,

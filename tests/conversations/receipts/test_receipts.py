@@ -27,11 +27,11 @@ from helix.conversations.receipts.stored_sources import (
 )
 from helix.domain.context import Source
 from helix.domain.contract import REFUSAL, Verdict
+from helix.domain.input_text import restored, restored_json, storable, storable_json
 from helix.domain.prompt import chat_messages
 from helix.errors import BadRequest, UpstreamError
 from helix.library.errors import NotFound
 from helix.serving.background_tasks import tidy
-from helix.storage.storable_text import restored, restored_json, storable, storable_json
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, fact, question, services
 from tests.support.scripted_model import delete, receipt_of, saying

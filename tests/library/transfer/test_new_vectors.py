@@ -11,7 +11,7 @@ from pgvector.psycopg import register_vector
 
 from helix.domain.records import EMBEDDING_KEY
 from helix.storage.cache_rows import cache_key
-from helix.storage.embedded_text import embedded_text
+from helix.storage.term_rows import embedded_text
 from tests.support.cli_runner import helix
 from tests.support.query_service import a_store, store_text
 from tests.support.receipt_corpus import ask, bring_in, document, question, services

@@ -15,7 +15,7 @@ import pytest
 from helix.conversations.attachments import space_of
 from helix.conversations.receipts.stored_sources import rebuild_prompt, verify_citations
 from helix.library.transfer.tables import TABLES
-from helix.providers.offline.embedding import OfflineEmbedding
+from helix.providers.offline import OfflineEmbedding
 from helix.services import Services
 from helix.storage.stored_bytes import keep_bytes, stored_file
 from tests.support.audit_log import last_command

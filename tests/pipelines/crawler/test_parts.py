@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from helix.errors import BadRequest
 from pipelines.crawl import crawl
 from pipelines.crawler import robots, sitemap
+from pipelines.crawler.content import find_links, robots_directives
 from pipelines.crawler.fetch import Pace
-from pipelines.crawler.links import find_links, robots_directives
 from pipelines.crawler.options import CrawlOptions
 from pipelines.crawler.urls import BadUrl, Site, identity, normalise
 from pipelines.runs import foreground

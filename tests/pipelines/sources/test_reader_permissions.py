@@ -13,7 +13,7 @@ import pytest
 
 from helix.library.source_secrets import seal
 from pipelines.sources.base import Connector, SourceError
-from pipelines.sources.confluence_restrictions import restrictions_of
+from pipelines.sources.reader_permissions import restrictions_of
 from pipelines.sources.stored_source import open_source
 from tests.support.atlassian_server import TOKEN, Atlassian, atlassian
 from tests.support.ingest_command import become_a_user

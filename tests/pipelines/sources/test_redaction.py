@@ -11,7 +11,7 @@ from googleapiclient.errors import HttpError
 from httplib2 import Response
 
 from pipelines.sources.base import Entry, EntryGone, SourceBusy, SourceError
-from pipelines.sources.redaction import redacted, redacting, told_plainly
+from pipelines.sources.stored_source import redacted, redacting, told_plainly
 
 SECRETS = {"password": "p@ss w/rd'é", "token": "tok-123"}
 

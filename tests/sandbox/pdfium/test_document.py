@@ -7,9 +7,8 @@ import pypdfium2  # type: ignore[import-untyped]
 import pytest
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from helix.sandbox.pdfium.bitmap import CHANNELS, draw
 from helix.sandbox.pdfium.document import NEEDS_PASSWORD, Bookmark, Document, PdfiumError
-from helix.sandbox.pdfium.objects import FORM, PATH, kinds, objects
+from helix.sandbox.pdfium.objects import CHANNELS, FORM, PATH, draw, kinds, objects
 from tests.support import sample_documents as documents
 from tests.support.hostile_pdf import pdf_of
 from tests.support.printed_pages import drawn, put

@@ -14,7 +14,7 @@ import pytest
 
 from helix.answering import reading_right
 from helix.library.keys import access_of_key, create_key, revoke_key
-from helix.serving import authentication, mcp_access
+from helix.serving import authentication, mcp_endpoint
 from tests.serving.spaces.conftest import TENANT, Spaces
 from tests.support.tenant_requests import ASKED, QUESTION
 from tests.support.tenants import marker
@@ -106,7 +106,7 @@ def test_an_answer_by_a_tool_ends_when_the_right_to_it_is_taken_away(
         assert marker(TENANT) in before.text, before.text
 
         with _taken(connection, spaces, lost, number) as take:
-            _at_look(monkeypatch, 3, take, mcp_access)
+            _at_look(monkeypatch, 3, take, mcp_endpoint)
             told = spaces.client.post("/mcp", json=body, headers=headers)
     assert told.status_code == 200 and marker(TENANT) not in told.text, told.text
     assert "may not be read any more: ask again" in told.text

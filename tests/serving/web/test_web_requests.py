@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from fastapi.testclient import TestClient
 
-from helix.storage.layout_rows import replace_layout
+from helix.storage.stored_bytes import replace_layout
 from tests.serving.web.files import endpoints, missing, own_files
 from tests.support.live_server import live
 from tests.support.printed_documents import PAGES, TABLE

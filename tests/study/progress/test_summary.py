@@ -16,9 +16,8 @@ import pytest
 from helix.errors import BadRequest
 from helix.library.access import Library
 from helix.study.progress.actions import Action, Learner, RecordedAction, Session, sessions_of
-from helix.study.progress.badges import DERIVED, badges
 from helix.study.progress.storage import store
-from helix.study.progress.summary import DAYS, level_of, read_day, read_progress
+from helix.study.progress.summary import DAYS, DERIVED, badges, level_of, read_day, read_progress
 from tests.support.fake_embedder import opened
 
 IDLE = timedelta(minutes=15)

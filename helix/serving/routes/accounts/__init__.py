@@ -1,7 +1,5 @@
 """The routes of HELIX_AUTH=accounts: signing in, one's account, the tenant's members and groups."""
 
-from __future__ import annotations
-
 from helix.serving.routes.accounts import (
     account,
     groups,

@@ -21,8 +21,7 @@ from helix.serving.sse import TextJson
 from helix.study.attempts import mark_done
 from helix.study.card_import import cards_in, import_cards
 from helix.study.formats import Format, exported
-from helix.study.lessons import open_lesson
-from helix.study.maps import arrange
+from helix.study.lessons import arrange, open_lesson
 from helix.study.model_maker import build_maker
 from helix.study.sets import get_set, set_with_items
 from helix.study.views import item_view
