@@ -60,10 +60,7 @@ function Deleting({ one, onClose, onGone }) {
   </${Dialog}>`;
 }
 
-function goes({ chunks, file }) {
-  const passages = chunks ? `, its ${chunks.toLocaleString("en")} ${chunks === 1 ? "passage" : "passages"} with their vectors` : "";
-  return `This permanently deletes its text${passages}${file ? ", the uploaded file" : ""}, and its quotes in saved answers.`;
-}
+const goes = ({ file }) => `This permanently deletes its text${file ? ", the uploaded file" : ""} and its quotes in saved answers.`;
 
 function stays({ file, source_uri: source }) {
   if (isWeb(source)) return "The web page itself is not changed.";
