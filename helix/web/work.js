@@ -6,7 +6,7 @@
 //                                             a button that asks first; while f fails, the dialog stays and says why
 //   <${Sure} action="Delete" onConfirm=${f} onClose=${f}>…</>      what is inside such a dialog
 import { Button, Dialog, Notice } from "./components.js";
-import { html, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 
 export function useWork() {
   const [state, setState] = useState({ busy: false, error: "" });
@@ -30,7 +30,15 @@ export function useWork() {
 export function Confirmed({ title, about, action, onConfirm, children, ...button }) {
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
-  return html`<${Button} onClick=${() => setOpen(true)} ...${button}>${children}</>
+  const asked = useRef(false);
+  useEffect(() => () => { // with what was removed goes its button
+    if (asked.current && document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
+  }, []);
+  const ask = () => {
+    asked.current = true;
+    setOpen(true);
+  };
+  return html`<${Button} onClick=${ask} ...${button}>${children}</>
     <${Dialog} title=${title} open=${open} onClose=${close}><${Sure} action=${action} onConfirm=${onConfirm} onClose=${close}><p>${about}</p></></${Dialog}>`;
 }
 

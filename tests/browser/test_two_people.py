@@ -167,3 +167,4 @@ def test_a_group_is_deleted_once_it_was_asked_and_says_what_went_wrong(
     ada.unroute("**/v1/groups/*")
     asked.get_by_role("button", name="Delete", exact=True).click()
     expect(group).to_have_count(0)
+    expect(ada.get_by_role("main")).to_be_focused()  # its button is gone
