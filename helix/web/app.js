@@ -89,12 +89,16 @@ function View({ route }) {
   return html`<${loaded.component} route=${route} />`;
 }
 
+let isFirst = true;
+
 // A view begins where typing belongs, or at its start. A phone's keyboard would cover half of it.
 function begin() {
   const now = document.activeElement;
+  const isPage = isFirst && now === document.body; // which begins before the header
+  isFirst = false;
   if (now !== document.body && (isTyping(now) || document.querySelector("dialog[open]"))) return;
   const wide = matchMedia("(min-width: 48rem)").matches;
-  if (!(wide && toField(true)) && now !== document.body) toMain();
+  if (!(wide && toField(true)) && !isPage) toMain();
 }
 
 const toMain = () => document.getElementById("main").focus({ preventScroll: true });

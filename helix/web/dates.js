@@ -24,5 +24,5 @@ export function choose(language) {
   }
 }
 
-export const dateOf = (text, options) => new Date(text).toLocaleDateString(chosen() || undefined, options);
-export const momentOf = (text) => new Date(text).toLocaleString(chosen() || undefined);
+export const dateOf = (text, options = { dateStyle: "medium" }) => new Date(text).toLocaleDateString(chosen() || undefined, options);
+export const momentOf = (text) => new Date(text).toLocaleString(chosen() || undefined, { dateStyle: "medium", timeStyle: "short" });

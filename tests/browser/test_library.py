@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 import httpx
 import psycopg
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import ask, fits, screenshots, serious
+from tests.browser.conftest import ask, fits, screenshots, serious, watched
 from tests.browser.library_page import SLOW, add, file, row
 from tests.support.sample_documents import Heading, docx, pdf, xlsx
 
@@ -60,6 +60,16 @@ def test_an_empty_library_says_what_to_do(page: Page, desk: str) -> None:
     expect(page.get_by_text("Drop files or folders anywhere")).to_be_visible()
 
 
+def test_a_phone_that_drops_nothing_is_not_told_to(browser: Browser, desk: str) -> None:
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    with watched(phone, desk, "#/library") as page:
+        expect(page.locator(".drop strong")).to_have_text("Add documents")
+        assert serious(page) == []
+    phone.close()
+
+
 def test_a_library_is_not_called_empty_while_documents_come(page: Page, desk: str) -> None:
     held: list[Route] = []
     page.route("**/v1/documents?partial=*", lambda route: held.append(route))
@@ -82,13 +92,13 @@ def test_an_upload_shows_each_stage_and_can_be_asked(
         add(page, file("travel.docx", TRAVEL), file("leaders.xlsx", LEADERS))
         travel = page.locator(".file", has_text=re.compile("travel", re.IGNORECASE))
         progress = travel.locator("progress")
-        expect(travel.locator(".file-stage")).to_contain_text("read", timeout=SLOW)
+        expect(travel.locator(".file-stage")).to_have_text(re.compile("^reading"), timeout=SLOW)
         reading = float(progress.get_attribute("value") or 0)
         let_go(gate, "embedding")
-        expect(travel.locator(".file-stage")).to_contain_text("embed", timeout=SLOW)
+        expect(travel.locator(".file-stage")).to_have_text(re.compile("^indexing"), timeout=SLOW)
         embedding = float(progress.get_attribute("value") or 0)
         let_go(gate, "writing")
-        expect(travel.locator(".file-stage")).to_contain_text("write", timeout=SLOW)
+        expect(travel.locator(".file-stage")).to_have_text(re.compile("^storing"), timeout=SLOW)
         page.screenshot(path=screenshots() / "library.png")
         assert 0 < reading < embedding < float(progress.get_attribute("value") or 0) < 1
         expect(row(page, "Travel")).to_contain_text("Processing")

@@ -86,9 +86,36 @@ def test_one_document_is_described(page: Page) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     line = row(page, "Bridge").locator(".document-metadata")
-    expect(line).to_have_text("due 2025-02-28 · year 2025")
+    expect(line).to_have_text("due Feb 28, 2025 · year 2025")
     page.reload()
-    expect(line).to_have_text("due 2025-02-28 · year 2025")
+    expect(line).to_have_text("due Feb 28, 2025 · year 2025")
+
+
+def test_a_row_says_who_and_when_and_neither_ids_nor_what_it_says_already(page: Page) -> None:
+    to = [f"{n}@example.com" for n in range(9)]
+    mail = {
+        "subject": "Pier 9", "from": "ines@example.com", "to": to,
+        "date": "2026-11-12T08:14:00Z", "message_id": "1@example.com", "thread": "0@example.com",
+    }  # fmt: skip
+    plan = {
+        "thread": "M6", "author": "Ada", "day": "2026-01-01", "isbn": "978-3-16-148410-0",
+        "etag": "0f3bad5c9e114d7a", "draft": {"text": "2026-01-31"},
+    }  # fmt: skip
+    said = page.evaluate(
+        """async (documents) => {
+            const { metadataLine } = await import("/web/library/metadata.js");
+            return documents.map(metadataLine);
+        }""",
+        [
+            {"media": "eml", "title": "Pier 9", "facts": {}, "metadata": mail},
+            {"media": "md", "title": "Plan", "facts": {"author": "Ada"}, "metadata": plan},
+        ],
+    )
+    people = ", ".join(to[:4])
+    assert said == [
+        f"date Nov 12, 2026 · from ines@example.com · to {people} and 5 more",
+        "day Jan 1, 2026 · draft 2026-01-31 · isbn 978-3-16-148410-0 · thread M6",
+    ]
 
 
 def test_many_documents_are_described_at_once(page: Page) -> None:

@@ -67,6 +67,31 @@ def _table(canvas: Canvas) -> None:
 _ATTIC = "The key of the attic hangs in the hall."
 _LEAVE = "# سياسة الإجازات\n\nلكل موظف 27 يوما.\n\n- شهادة طبية بعد 4 أيام\n\nThe end.\n"
 
+_WRAPPED = """\
+The lighthouse of Ostend
+========================
+
+The keeper of the lighthouse climbs two hundred and six steps every
+evening, and lights the lamp at the hour that the almanac of the port
+gives for the sunset. He writes it down.
+
+ - Oil comes on the first day of each month, by the boat that brings the
+   letters too.
+ - Wicks are cut
+   every Friday.
+
+Harbour Office of the Town
+Kade 12
+8400 Ostend
+
+Month     Oil    Wicks
+January   41     12
+February  38     11
+
+for (const lamp of lamps) lightAt(almanac.sunset(today));
+  report(lamp);
+"""
+
 
 @pytest.fixture(scope="module")
 def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -79,6 +104,7 @@ def shelf(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     (kept / "rates.xlsx").write_bytes(_sheet())
     (kept / "attic.docx").write_bytes(docx(Heading("House rules", 0), Heading("Keys"), _ATTIC))
     (kept / "leave.md").write_text(_LEAVE)
+    (kept / "keeper.txt").write_text(_WRAPPED)
     lost = drawn(lambda canvas: put(canvas, 60, 80, "The lamp oil is kept in the cellar."))
     (other / "cellar.pdf").write_bytes(lost)
     _ingest(module_database_url, kept, "--keep-files")
@@ -278,6 +304,40 @@ def test_the_heading_below_a_title_is_a_heading(page: Page, shelf: str) -> None:
     open_at(page, shelf, "attic.docx", "hangs in the hall")
     expect(page.locator("mark.quote")).to_have_text("hangs in the hall")
     expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+
+
+_LINES = """(element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const ends = new Map();
+    for (const { top, right } of range.getClientRects()) {
+      const line = Math.round(top / 12);
+      ends.set(line, Math.max(ends.get(line) ?? 0, right));
+    }
+    const { right } = element.getBoundingClientRect();
+    return [...ends.values()].slice(0, -1).map((end) => right - end);
+}"""
+
+
+def test_prose_is_filled_to_the_width_and_all_else_keeps_its_lines(page: Page, shelf: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    quote = "lights the lamp at the hour that the almanac of the port\ngives for the sunset"
+    open_at(page, shelf, "keeper", quote)
+    marked = page.locator("mark.quote")
+    expect(marked).to_be_in_viewport()
+    assert marked.evaluate("(element) => element.textContent") == quote
+    text = page.locator(".document-text")
+    prose = text.locator("p.filled")
+    expect(prose).to_have_count(2)
+    expect(text).not_to_contain_text("====")
+    for n in range(2):
+        assert all(missing < 150 for missing in prose.nth(n).evaluate(_LINES))
+    expect(prose.nth(1)).to_have_css("padding-inline-start", "17.6px")  # an item hangs
+    kept = [f"{line}\n" for line in ("Wicks are cut", "Kade 12", "lightAt(almanac.sunset(today));")]
+    drawn_text = text.locator("p:not(.filled)").all_text_contents()
+    assert all(any(line in one for one in drawn_text) for line in kept)
+    expect(text.locator("pre")).to_contain_text("January   41     12\n")
+    assert serious(page) == [] and fits(page)
 
 
 _ENDS = """(element) => {

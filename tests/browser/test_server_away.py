@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
+from tests.browser.adversary import adversary
 from tests.browser.conftest import ask, serving, watched
 
 REFUND = "How long do I have to request a refund?"
@@ -57,6 +58,29 @@ def test_a_question_that_the_server_had_before_it_died_is_not_asked_twice(page: 
     expect(page.locator(".prose")).to_contain_text("within 30 days of purchase")
     expect(page.locator(".turn")).to_have_count(1)
     assert sent == [REFUND]
+
+
+def test_an_answer_says_what_became_of_it_each_time_its_server_restarts(
+    context: BrowserContext, library_url: str
+) -> None:
+    with serving(library_url, adversary()) as url:
+        port = int(url.rpartition(":")[2])
+        opened = watched(context, url)
+        page = opened.__enter__()
+        ask(page, "slowly: what is it?")
+        turn = page.locator(".turn")
+        expect(turn).to_contain_text("Word1 ")
+    for _ in range(2):
+        for said in (turn, page.locator("#announced")):
+            expect(said).to_contain_text(f"{AWAY} Trying again…")
+        expect(turn).not_to_contain_text("will be sent")
+        with serving(library_url, adversary(), port=port):
+            ended = turn.get_by_role("alert")
+            expect(ended).to_contain_text("The server stopped while it was answering.")
+            expect(page.locator("#announced")).not_to_contain_text(AWAY)
+            ended.get_by_role("button", name="Ask again").click()
+            expect(turn).to_contain_text("Word1 ")
+    opened.__exit__(None, None, None)
 
 
 def test_a_question_that_waits_can_be_stopped(page: Page) -> None:

@@ -162,8 +162,12 @@ def test_a_public_link_shows_the_answer_to_anybody_until_it_is_taken_back(
     with watched(context, guarded, "web/sign-in.html?next=/") as ada:
         sign_in(ada, "ada")
         ask(ada, QUESTION)
+        ada.route("**/v1/shares?*", lambda route: route.abort())
         ada.get_by_role("button", name="Share this answer").click()
         dialog = ada.get_by_role("dialog", name="Share this answer")
+        expect(dialog.get_by_role("alert")).to_contain_text("The server does not answer")
+        ada.unroute("**/v1/shares?*")
+        dialog.get_by_role("button", name="Try again").click()
         dialog.get_by_role("button", name="Make a public link").click()
         link = dialog.get_by_label("The link, shown this once").input_value()
         ada.emulate_media(color_scheme="dark")

@@ -71,6 +71,28 @@ def test_a_step_within_a_view_goes_to_its_beginning(page: Page, site: str) -> No
     expect(page.get_by_role("main")).to_be_focused()  # the link that had the focus is gone
 
 
+def test_a_view_that_a_link_within_another_leads_to_has_the_focus(page: Page, site: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site}/#/source/1")
+    page.get_by_role("link", name="Ask this document").click()
+    expect(page.locator("#question")).to_be_visible()
+    expect(page.get_by_role("main")).to_be_focused()  # else one begins before the header again
+
+
+def test_a_date_has_its_month_by_name_or_as_its_reader_chose(page: Page) -> None:
+    said = page.evaluate(
+        """async () => {
+            const { choose, dateOf, momentOf } = await import("/web/dates.js");
+            const own = [dateOf("2026-01-31T12:00"), momentOf("2026-01-31T12:00")];
+            choose("de");
+            return [...own, dateOf("2026-01-31T12:00")];
+        }"""
+    )
+    assert [one.replace("\u202f", " ") for one in said] == [
+        "Jan 31, 2026", "Jan 31, 2026, 12:00 PM", "31.01.2026",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("typed", ["port", "report"])
 def test_letters_scattered_over_words_are_no_command(page: Page, typed: str) -> None:
     page.keyboard.press("Control+k")

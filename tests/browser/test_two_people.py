@@ -76,7 +76,7 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
     expect(bob.get_by_text("The crane of the harbour costs")).to_be_visible()
     assert serious(bob) == [] and fits(bob, 390)
 
-    ada.get_by_role("button", name="Remove Bob").click()
+    _remove(ada)
     expect(bob.get_by_text("This document no longer exists.")).to_be_visible()
     expect(bob.get_by_text("Ask this document")).to_have_count(0)
     bob.get_by_role("link", name="Library", exact=True).click()
@@ -85,7 +85,7 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
 
     _give(ada)  # the list shows it without a reload, and so it goes
     expect(bob.get_by_role("link", name="Minutes", exact=True)).to_be_visible()
-    ada.get_by_role("button", name="Remove Bob").click()
+    _remove(ada)
     expect(bob.get_by_role("link", name="Minutes", exact=True)).to_have_count(0)
 
     _give(ada)
@@ -97,7 +97,7 @@ def test_a_space_is_given_read_asked_and_taken_away(two: tuple[Page, Page]) -> N
     ask(bob, ASKED)
     turn = bob.locator(".turn").last
     expect(turn).to_contain_text("Word2 ")
-    ada.get_by_role("button", name="Remove Bob").click()
+    _remove(ada)
     expect(turn).to_contain_text("may not be read any more")
     expect(bob.locator("main")).not_to_contain_text("41 thousand")
     expect(bob.get_by_text("All of Board")).to_have_count(0)
@@ -133,3 +133,38 @@ def _give(ada: Page) -> None:
     ada.get_by_role("combobox", name="Add").select_option(label="Bob")
     ada.get_by_role("button", name="Add", exact=True).click()
     expect(ada.get_by_label("Role of Bob")).to_be_visible()
+
+
+def _remove(ada: Page) -> None:
+    """Take the space from Bob, once it was asked whether."""
+    ada.get_by_role("button", name="Remove Bob").click()
+    asked = ada.get_by_role("dialog", name="Remove Bob from Board?")
+    expect(asked.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(ada.get_by_label("Role of Bob")).to_have_count(1)
+    asked.get_by_role("button", name="Remove", exact=True).click()
+
+
+def test_a_group_is_deleted_once_it_was_asked_and_says_what_went_wrong(
+    two: tuple[Page, Page],
+) -> None:
+    ada, _ = two
+    choose(ada, "People")
+    ada.get_by_label("Group name").fill("Crew")
+    ada.get_by_role("button", name="Create group").click()
+    group = ada.locator("details.group", has_text="Crew")
+    group.locator("summary").click()
+    deleting = group.get_by_role("button", name="Delete group")
+    deleting.click()
+    asked = ada.get_by_role("dialog", name="Delete Crew?")
+    assert serious(ada) == []
+    asked.get_by_role("button", name="Cancel").click()
+    expect(asked).to_be_hidden()
+    expect(deleting).to_be_focused()
+    ada.route("**/v1/groups/*", lambda route: route.abort())
+    deleting.click()
+    asked.get_by_role("button", name="Delete", exact=True).click()
+    expect(asked.get_by_role("alert")).to_contain_text("The server does not answer")
+    ada.unroute("**/v1/groups/*")
+    asked.get_by_role("button", name="Delete", exact=True).click()
+    expect(group).to_have_count(0)
+    expect(ada.get_by_role("main")).to_be_focused()  # its button is gone

@@ -1,10 +1,10 @@
 // Groups of the tenant's members: made by hand, or by a provider's claim, which is the provider's to change.
 //
 //   <${Groups} people=${members} owner=${true} />
-import { Button, Notice, toast } from "../components.js";
+import { Notice, toast } from "../components.js";
 import { Failure, useData } from "../data.js";
 import { html, useState } from "../html.js";
-import { useWork } from "./parts.js";
+import { Confirmed, useWork } from "../work.js";
 import { request } from "./requests.js";
 
 const nameOf = ({ name, email }) => name || email;
@@ -35,23 +35,25 @@ function Group({ one, people, owner, onChange }) {
 function Inside({ one, people, owner, onChange }) {
   const at = `/v1/groups/${one.id}`;
   const { data, reload } = useData(() => request("GET", `${at}/members`), [at]);
-  const { error, on, run } = useWork();
+  const { error, on } = useWork();
   const change = async (method, id) => {
     await request(method, `${at}/members/${id}`);
     reload();
     onChange();
   };
-  const remove = () => run(async () => {
+  const remove = async () => {
     await request("DELETE", at);
     toast("Deleted");
     onChange();
-  });
+  };
   const inside = data?.members ?? [];
   const others = people.filter(({ id }) => !inside.some((each) => each.id === id));
   return html`<ul class="account-list">${inside.map((each) => html`<li class="account-row" key=${each.id}><span>${nameOf(each)} ${each.name && html`<span class="hint">${each.email}</span>`}</span>
-      ${owner && html`<${Button} onClick=${() => run(() => change("DELETE", each.id))} aria-label=${`Remove ${nameOf(each)} from ${one.name}`}>Remove</>`}</li>`)}</ul>
+      ${owner && html`<${Confirmed} title=${`Remove ${nameOf(each)} from ${one.name}?`} action="Remove" onConfirm=${() => change("DELETE", each.id)} aria-label=${`Remove ${nameOf(each)} from ${one.name}`}
+        about="They lose what was given to them through this group. You can add them again.">Remove</>`}</li>`)}</ul>
     ${owner && others.length > 0 && html`<form class="people-form" onSubmit=${on((form) => change("PUT", form.get("who")))}>
       <label class="field">Person<select name="who">${others.map((each) => html`<option key=${each.id} value=${each.id}>${nameOf(each)}</option>`)}</select></label><button class="button"><span>Add</span></button></form>`}
-    ${owner && html`<p><${Button} kind="danger" icon="bin" onClick=${remove}>Delete group</></p>`}
+    ${owner && html`<p><${Confirmed} kind="danger" icon="bin" title=${`Delete ${one.name}?`} action="Delete" onConfirm=${remove}
+      about="Its members lose the spaces, answers and conversations that were given to them through it. This cannot be undone.">Delete group</></p>`}
     ${error && html`<${Notice} kind="error">${error}</>`}`;
 }

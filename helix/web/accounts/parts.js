@@ -1,8 +1,6 @@
 // What the views for people and spaces share.
 //
 //   const session = useSession(true)          who signed in: { person, tenant, role, … }; null until it is known
-//   const { busy, error, on, run } = useWork()     on(work): a form's onSubmit, which calls work(FormData, form);
-//                                             run(work): the same for a button; what they throw is `error`
 //   <${Choice} value=${role} options=${ROLES} label="Role of Ada" onChange=${f} />      f gets the value
 //   <${Secret} link=${link} about="…" />       told once, to be copied
 import { Button, copyText, toast } from "../components.js";
@@ -15,25 +13,6 @@ export function useSession(wanted = true) {
     if (wanted) request("GET", "/v1/session").then(setSession, () => {});
   }, [wanted]);
   return session;
-}
-
-export function useWork() {
-  const [state, setState] = useState({ busy: false, error: "" });
-  const run = async (work) => {
-    setState({ busy: true, error: "" });
-    try {
-      await work();
-      setState({ busy: false, error: "" });
-    } catch (error) {
-      setState({ busy: false, error: error.message });
-    }
-  };
-  const on = (work) => (event) => {
-    event.preventDefault();
-    const form = event.target;
-    return run(() => work(new FormData(form), form));
-  };
-  return { ...state, run, on };
 }
 
 export const Choice = ({ value, options, label, onChange, ...rest }) => html`<select aria-label=${label} value=${value} onChange=${(event) => onChange(event.target.value)} ...${rest}>

@@ -1,9 +1,10 @@
 // #/people: who belongs to the tenant, invitations, and groups. Members see who is there; owners change it.
-import { Button, Dialog, Notice, Spinner, toast } from "../components.js";
+import { Button, Notice, Spinner, toast } from "../components.js";
 import { Failure, useData } from "../data.js";
 import { html, useState } from "../html.js";
 import { dateOf } from "../dates.js";
-import { Choice, Secret, useSession, useWork } from "./parts.js";
+import { Confirmed, useWork } from "../work.js";
+import { Choice, Secret, useSession } from "./parts.js";
 import { Groups } from "./groups.js";
 import { request } from "./requests.js";
 
@@ -24,30 +25,26 @@ export default function People() {
 
 function Members({ list, me, owner, onChange }) {
   const { error, run } = useWork();
-  const [leaving, setLeaving] = useState(null);
   const [link, setLink] = useState(null);
   const change = (one, role) => run(async () => {
     await request("PATCH", `/v1/members/${one.id}`, { role }).finally(onChange);
     toast("Saved");
   });
-  const remove = () => run(async () => {
-    setLeaving(null);
-    await request("DELETE", `/v1/members/${leaving.id}`);
+  const remove = async ({ id }) => {
+    await request("DELETE", `/v1/members/${id}`);
     onChange();
     toast("Removed");
-  });
+  };
   const reset = (one) => run(async () => setLink({ ...(await request("POST", `/v1/members/${one.id}/link`)), to: nameOf(one) }));
   return html`<section aria-labelledby="members"><h2 id="members">Members</h2><p class="hint">A reader reads and asks. An editor adds, changes and removes documents too. An owner may do everything, and sees every space.</p>
     <ul class="account-list">${list.map((one) => html`<li class="account-row" key=${one.id}>
       <span>${nameOf(one)}${one.id === me ? " (you)" : ""} ${one.name && html`<span class="hint">${one.email}</span>`}${one.disabled && html` <span class="hint">disabled</span>`}</span>
       ${owner ? html`<span class="row-tools"><${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => change(one, role)} />
         ${one.id !== me && html`<${Button} onClick=${() => reset(one)} aria-label=${`New password for ${nameOf(one)}`}>New password</>
-        <${Button} onClick=${() => setLeaving(one)} aria-label=${`Remove ${nameOf(one)}`}>Remove</>`}</span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
+        <${Confirmed} title=${`Remove ${nameOf(one)}?`} action="Remove" onConfirm=${() => remove(one)} aria-label=${`Remove ${nameOf(one)}`}
+          about="They can no longer read or ask here, from now on. Their account stays, and you can invite them again.">Remove</>`}</span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
     ${link && html`<${Secret} link=${link.link} about=${`For ${link.to}, to choose a new password. Good once, for a day. It is shown this once.`} />`}
-    ${error && html`<${Notice} kind="error">${error}</>`}
-    <${Dialog} title=${leaving ? `Remove ${nameOf(leaving)}?` : ""} open=${leaving !== null} onClose=${() => setLeaving(null)}>
-      <p>They can no longer read or ask here, from now on. Their account stays, and you can invite them again.</p>
-      <div class="form-end"><${Button} onClick=${() => setLeaving(null)}>Cancel</><${Button} kind="danger" onClick=${remove}>Remove</></div></${Dialog}></section>`;
+    ${error && html`<${Notice} kind="error">${error}</>`}</section>`;
 }
 
 function Invitations() {

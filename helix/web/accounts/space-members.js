@@ -1,11 +1,12 @@
 // The people and groups that a space is given to.
 //
 //   <${Members} space=${one} owner=${true} />      owner: of the tenant, who makes editors too
-import { Button, Notice, toast } from "../components.js";
+import { Notice, toast } from "../components.js";
 import { Failure, useData } from "../data.js";
 import { html } from "../html.js";
 import { learnSpaces } from "../shell/spaces.js";
-import { Choice, useWork } from "./parts.js";
+import { Confirmed, useWork } from "../work.js";
+import { Choice } from "./parts.js";
 import { request } from "./requests.js";
 
 const ROLES = ["reader", "editor"];
@@ -15,12 +16,13 @@ export function Members({ space, owner }) {
   const at = `/v1/spaces/${space.id}/members`;
   const { data, error, reload } = useData(() => request("GET", at), [at]);
   const work = useWork();
-  const change = (method, { kind, id }, body, said) => work.run(async () => {
+  const send = async (method, { kind, id }, body, said) => {
     await request(method, `${at}/${kind}/${id}`, body);
     await learnSpaces();
     reload();
     toast(said);
-  });
+  };
+  const put = (one, role, said) => work.run(() => send("PUT", one, { role }, said));
   if (error) return html`<${Failure} error=${error} />`;
   if (!data) return null;
   const mayChange = (one) => data.manages && (owner || one.role === "reader");
@@ -29,9 +31,10 @@ export function Members({ space, owner }) {
     ${data.members.length === 0 && html`<p>No members yet.</p>`}
     <ul class="account-list">${data.members.map((one) => html`<li class="account-row" key=${`${one.kind} ${one.id}`}>
       <span>${nameOf(one)} ${one.name && one.email && html`<span class="hint">${one.email}</span>`}</span>
-      ${mayChange(one) ? html`<span class="row-tools">${owner ? html`<${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => change("PUT", one, { role }, "Saved")} />` : html`<span>${one.role}</span>`}
-        <${Button} onClick=${() => change("DELETE", one, undefined, "Removed")} aria-label=${`Remove ${nameOf(one)}`}>Remove</></span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
-    ${data.manages && html`<${Give} members=${data.members} owner=${owner} onGive=${(who, role) => change("PUT", who, { role }, "Added")} />`}
+      ${mayChange(one) ? html`<span class="row-tools">${owner ? html`<${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => put(one, role, "Saved")} />` : html`<span>${one.role}</span>`}
+        <${Confirmed} title=${`Remove ${nameOf(one)} from ${space.name}?`} action="Remove" onConfirm=${() => send("DELETE", one, undefined, "Removed")} aria-label=${`Remove ${nameOf(one)}`}
+          about="They keep what they may read here by other means: through a group, or because everybody may. You can add them again.">Remove</></span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
+    ${data.manages && html`<${Give} members=${data.members} owner=${owner} onGive=${(who, role) => put(who, role, "Added")} />`}
     ${work.error && html`<${Notice} kind="error">${work.error}</>`}</section>`;
 }
 

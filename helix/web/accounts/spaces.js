@@ -1,12 +1,13 @@
 // #/spaces: the spaces that may be read; #/spaces/{id}: one of them, with who reads it, its documents, its
 // model and style.
 import { call } from "../api.js";
-import { Button, Dialog, Notice, Spinner, toast } from "../components.js";
-import { html, useState } from "../html.js";
+import { Button, Notice, Spinner, toast } from "../components.js";
+import { html } from "../html.js";
 import { address, go } from "../router.js";
 import { useAbout } from "../shell/about.js";
 import { enter, learnSpaces, useSpaces } from "../shell/spaces.js";
-import { useSession, useWork } from "./parts.js";
+import { Confirmed, useWork } from "../work.js";
+import { useSession } from "./parts.js";
 import { Members } from "./space-members.js";
 
 const documents = (n) => `${n.toLocaleString("en")} ${n === 1 ? "document" : "documents"}`;
@@ -98,17 +99,12 @@ function About({ one }) {
 }
 
 function Deletion({ one }) {
-  const [open, setOpen] = useState(false);
-  const { busy, error, run } = useWork();
-  const remove = () => run(async () => {
+  const remove = async () => {
     await call("DELETE /v1/spaces/{space_id}", { path: { space_id: one.id } });
     await learnSpaces();
     toast("Deleted");
     go(address("spaces"), true);
-  });
-  return html`<p><${Button} kind="danger" icon="bin" onClick=${() => setOpen(true)}>Delete space</></p>
-    <${Dialog} title=${`Delete ${one.name}?`} open=${open} onClose=${() => setOpen(false)}>
-      <p>No document is deleted: each stays in its other spaces. One that stands in no other keeps the space from being deleted.</p>
-      ${error && html`<${Notice} kind="error">${error}</>`}
-      <div class="form-end"><${Button} onClick=${() => setOpen(false)}>Cancel</><${Button} kind="danger" disabled=${busy} onClick=${remove}>Delete</></div></${Dialog}>`;
+  };
+  return html`<p><${Confirmed} kind="danger" icon="bin" title=${`Delete ${one.name}?`} action="Delete" onConfirm=${remove}
+    about="No document is deleted: each stays in its other spaces. One that stands in no other keeps the space from being deleted.">Delete space</></p>`;
 }

@@ -9,7 +9,7 @@ import { Button, Dialog, Icon, IconButton, Notice, Spinner, announce, copyText, 
 import { listen, textOf } from "../conversations/following.js";
 import { FromHistory, Imported, Stale, Understood } from "../conversations/marks.js";
 import { Question } from "../conversations/question.js";
-import { AWAY, isOfImages, isRunning } from "../conversations/turn.js";
+import { awayOf, isOfImages, isRunning } from "../conversations/turn.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { Prose } from "../markdown.js";
 import { address } from "../router.js";
@@ -39,7 +39,7 @@ export function Turn({ turn, onOpen, onRetry, onRate, onAsk, onEdit, onSwitch, c
     ${turn.steps ? html`<${Steps} turn=${turn} onOpen=${onOpen} />` : waits && html`<${Spinner} label=${waits} />`}
     ${done && seen && html`<p class="from-picture"><${Icon} name="image" /><span>From the ${images.length > 1 ? "images" : "image"}, not from your documents</span></p>`}
     ${turn.isEmptied ? null : done && turn.abstained ? html`<${Refusal} turn=${turn} onOpen=${onOpen} onAsk=${onAsk} />` : html`<${Body} key=${`${turn.local} ${turn.state === "waiting" ? "none" : "some"}`} turn=${turn} onOpen=${onOpen} />`}
-    ${turn.away && html`<${Spinner} label=${AWAY} />`}
+    ${turn.away && html`<${Spinner} label=${awayOf(turn)} />`}
     <${Trouble} turn=${turn} onRetry=${onRetry} />
     ${done && turn.leftOut > 0 && !turn.abstained && html`<p class="support-note"><${Icon} name="warn" /><span>${turn.leftOut} ${turn.leftOut === 1 ? "sentence was" : "sentences were"} left out: no source supports ${turn.leftOut === 1 ? "it" : "them"}.</span></p>`}
     ${turn.imported && html`<${Imported} />`}

@@ -13,7 +13,7 @@ import { listChanged } from "./list.js";
 import { troubleOf, unbroken } from "./stream.js";
 import { tellTabs } from "./kept.js";
 import { changedHere, find, onAnswering, refresh, thread, update } from "./thread.js";
-import { AWAY, INTERRUPTED, isRunning, outcome } from "./turn.js";
+import { INTERRUPTED, awayOf, isRunning, outcome } from "./turn.js";
 
 const STEPS = new Set(["thinking", "tool", "source"]);
 const ENDINGS = { error: "failed", stopped: "stopped", interrupted: "cut" };
@@ -75,12 +75,15 @@ async function follow(own, open) {
   const onAway = () => {
     if (running !== own || find(local)?.away) return;
     update(local, { away: true });
-    announce(AWAY);
+    announce(awayOf(find(local)));
   };
   for await (const { event, data } of unbroken(begin, again, controller.signal, onAway)) {
     if (event === "message") await heard(own, data);
     if (running !== own) return;
-    if (find(local)?.away) update(local, { away: false });
+    if (find(local)?.away) {
+      update(local, { away: false });
+      announce("The server answers again."); // else the same said a second time would not be read out
+    }
     take(local, event, data, seen);
   }
 }

@@ -13,7 +13,7 @@ import { titleOf } from "../shell/about.js";
 
 const STATES = { answering: "waiting", done: "done", failed: "failed", stopped: "stopped", interrupted: "cut" };
 const BROKEN = new Set(["failed", "interrupted"]); // of which the message has no words, and its events have
-export const AWAY = "The server does not answer. Your question is saved, and will be sent as soon as it does.";
+export const awayOf = ({ id }) => `The server does not answer. ${id === null ? "Your question is saved, and will be sent as soon as it does." : "Trying again…"}`;
 export const INTERRUPTED = "The server stopped while it was answering.";
 
 export const isRunning = (turn) => turn.state === "waiting" || turn.state === "streaming";

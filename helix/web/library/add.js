@@ -4,6 +4,8 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { LINK, openDialog } from "./dialogs.js";
 import { addFiles, addSamples } from "./intake.js";
 
+const CAN_DROP = matchMedia("(any-hover: hover)").matches; // a phone drops nothing
+
 export function Add({ tags, web: allowed, empty, space }) {
   const web = allowed !== false;
   const [error, setError] = useState("");
@@ -20,7 +22,7 @@ export function Add({ tags, web: allowed, empty, space }) {
   return html`<section class="add" aria-label="Add documents">
     <div class="drop">
       <span class="drop-icon"><${Icon} name="add" /></span>
-      <p><strong>Drop files or folders anywhere</strong><span class="hint">PDF, Office, OpenDocument, CSV, Markdown, HTML, EPUB, mail, notebooks, text${tags.length ? `; they get the label “${tags[0]}”` : ""}</span></p>
+      <p><strong>${CAN_DROP ? "Drop files or folders anywhere" : "Add documents"}</strong><span class="hint">PDF, Office, OpenDocument, CSV, Markdown, HTML, EPUB, mail, notebooks, text${tags.length ? `; they get the label “${tags[0]}”` : ""}</span></p>
       <div class="add-ways">
         <${Button} kind="main" onClick=${() => chooser.current.click()}>Choose files</>
         <${Button} onClick=${() => openDialog("text", { tags })}>Paste text</>
@@ -30,7 +32,7 @@ export function Add({ tags, web: allowed, empty, space }) {
         onChange=${(event) => { addFiles([...event.target.files], { tags }); event.target.value = ""; }} />
     </div>
     ${allowed === false && html`<p class="hint">This server does not import web pages.</p>`}
-    ${empty && html`<${Notice} title=${space ? `${space.name} is empty.` : "The library is empty."}><p>Drop a file anywhere on this page. It is read, split and stored on this server, and you can then ask it. Or start with seven documents that come with Helix: a report with tables, policies, a manual.</p>
+    ${empty && html`<${Notice} title=${space ? `${space.name} is empty.` : "The library is empty."}><p>A file that you add is read, split and stored on this server, and you can then ask it. Or start with seven documents that come with Helix: a report with tables, policies, a manual.</p>
       <${Button} kind="main" onClick=${samples}>Add the samples</></>`}
     ${error && html`<${Notice} kind="error" title="The samples could not be added."><p>${error}</p></>`}
   </section>`;

@@ -13,7 +13,7 @@ import { isWeb } from "../text.js";
 const SHOWN = 12;
 const FOLDS = 5000; // ms after its end; not while it is looked at
 const SAID = {
-  queued: "waiting", reading: "reading", embedding: "embedding", writing: "storing", added: "added",
+  queued: "waiting", reading: "reading", embedding: "indexing", writing: "storing", added: "added",
   replaced: "replaced", unchanged: "unchanged", failed: "failed", cancelled: "stopped",
 };
 
@@ -94,7 +94,7 @@ function File({ card, file }) {
   const again = failed && (isWeb(file.source_uri) ? ENDED.has(file.run.status) : file.document_id);
   return html`<li class=${`file ${file.status}`}>
     <span class="file-name" title=${file.source_uri}>${name}</span>
-    <span class="file-stage">${hasEnded(file) ? SAID[file.status] : file.stage || SAID[file.status]}</span>
+    <span class="file-stage">${SAID[file.status]}${!hasEnded(file) && file.total ? ` ${Math.max(file.done, 1)} of ${file.total}` : ""}</span>
     <progress max="1" value=${progressOf(file)} aria-label=${`${name}: ${SAID[file.status]}`}></progress>
     ${failed && html`<p class="reason">${sentence(file.reason)} ${again && html`<${Again} card=${card} what=${file} />`}</p>`}
     ${(file.warnings || []).length > 0 && html`<p class="hint">${file.warnings.join("; ")}</p>`}

@@ -4,7 +4,8 @@
 //   factsLine(document)             "Apple Inc. · 10-Q · quarter ended July 1, 2023"
 //   <${Details} one=${document} keys=${counts.metadata} onClose=${f} onChange=${(changed) => …} />    one: null, it is closed
 import { Button, Dialog, Notice } from "../components.js";
-import { html, useEffect, useState } from "../html.js";
+import { html } from "../html.js";
+import { useWork } from "../work.js";
 import { library } from "./library-api.js";
 import { MetadataFields, patchOf, patched } from "./metadata.js";
 
@@ -14,32 +15,25 @@ export function factsLine({ facts }) {
   return Object.keys(FACTS).map((name) => facts?.[name]).filter((value) => typeof value === "string" && value).join(" · ");
 }
 
-export function Details({ one, keys, onClose, onChange }) {
-  const [state, setState] = useState({ busy: false, error: "" });
-  useEffect(() => setState({ busy: false, error: "" }), [one]);
-  const save = async (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    setState({ busy: true, error: "" });
-    try {
-      const changed = changes(one, form);
-      if (Object.keys(changed).length) onChange(applied(one, await library.change(one.id, changed), changed));
-      onClose();
-    } catch (error) {
-      setState({ busy: false, error: error.message });
-    }
-  };
-  return html`<${Dialog} title="Edit document details" open=${one !== null} onClose=${onClose}>
-    ${one && html`<form class="form" onSubmit=${save}>
+export const Details = ({ one, ...rest }) => html`<${Dialog} title="Edit document details" open=${one !== null} onClose=${rest.onClose}>
+  ${one && html`<${Form} one=${one} ...${rest} />`}</${Dialog}>`;
+
+function Form({ one, keys, onClose, onChange }) {
+  const { busy, error, on } = useWork();
+  const save = on(async (form) => {
+    const changed = changes(one, form);
+    if (Object.keys(changed).length) onChange(applied(one, await library.change(one.id, changed), changed));
+    onClose();
+  });
+  return html`<form class="form" onSubmit=${save}>
       <label class="field">Title<input name="title" defaultValue=${one.title} required maxlength="500" autocomplete="off" /></label>
       <label class="field">File name<input name="file_name" defaultValue=${one.file_name || ""} maxlength="500" autocomplete="off" /></label>
       <div class="fields">${Object.entries(FACTS).map(([name, label]) => html`<label class="field" key=${name}>${label}<input name=${name} defaultValue=${one.facts?.[name] || ""} maxlength="300" autocomplete="off" /></label>`)}</div>
       <p class="hint">A question that names these is answered from this document first.</p>
       <${MetadataFields} key=${one.id} value=${one.metadata} keys=${keys} />
-      ${state.error && html`<${Notice} kind="error">${state.error}</>`}
-      <div class="form-end"><${Button} onClick=${onClose}>Cancel</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
-    </form>`}
-  </${Dialog}>`;
+      ${error && html`<${Notice} kind="error">${error}</>`}
+      <div class="form-end"><${Button} onClick=${onClose}>Cancel</><button class="button main" disabled=${busy}><span>Save</span></button></div>
+    </form>`;
 }
 
 // Only what was changed; an emptied fact is taken away.

@@ -4,6 +4,7 @@
 import { Button, Dialog, Notice } from "../components.js";
 import { html, useState } from "../html.js";
 import { createStore, useStore } from "../store.js";
+import { useWork } from "../work.js";
 import { addText, addWeb } from "./intake.js";
 import { labelsOf } from "./labels.js";
 
@@ -22,19 +23,12 @@ export function AddDialogs() {
 
 // What a dialog's form sends; it stays open with the reason where the server refuses.
 function useSending(send, onDone) {
-  const [state, setState] = useState({ busy: false, error: "" });
-  const submit = async (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    setState({ busy: true, error: "" });
-    try {
-      await send((name) => String(form.get(name) ?? "").trim());
-      onDone();
-    } catch (error) {
-      setState({ busy: false, error: error.message });
-    }
-  };
-  return { ...state, submit };
+  const { busy, error, on } = useWork();
+  const submit = on(async (form) => {
+    await send((name) => String(form.get(name) ?? "").trim());
+    onDone();
+  });
+  return { busy, error, submit };
 }
 
 function Text({ text, tags, onDone }) {

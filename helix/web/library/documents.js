@@ -11,6 +11,7 @@ import { Many } from "./many.js";
 import { usePages } from "./pages.js";
 import { Row } from "./row.js";
 import { isWeb } from "../text.js";
+import { Sure } from "../work.js";
 
 export function Documents({ route, changed, counts, edits }) {
   const { documents, total, next, loading, error, more, again, drop, put } = usePages(wantedOf(route), changed);
@@ -48,31 +49,18 @@ export function Documents({ route, changed, counts, edits }) {
 }
 
 function Deleting({ one, onClose, onGone }) {
-  const [state, setState] = useState({ busy: false, error: "" });
-  useEffect(() => setState({ busy: false, error: "" }), [one]);
   const remove = async () => {
-    setState({ busy: true, error: "" });
-    try {
-      await library.remove(one.id);
-      onGone(one.id);
-      onClose();
-      toast("Deleted");
-    } catch (error) {
-      setState({ busy: false, error: error.message });
-    }
+    await library.remove(one.id);
+    onGone(one.id);
+    toast("Deleted");
   };
   return html`<${Dialog} title="Delete this document?" open=${one !== null} onClose=${onClose}>
-    ${one && html`<p class="deleted-title"><strong>${one.title}</strong></p>
-    <p>${goes(one)}</p><p class="hint">${stays(one)}</p>
-    ${state.error && html`<${Notice} kind="error">${state.error}</>`}
-    <div class="form-end"><${Button} onClick=${onClose}>Cancel</><${Button} kind="danger" disabled=${state.busy} onClick=${remove}>Delete</></div>`}
+    ${one && html`<${Sure} action="Delete" onConfirm=${remove} onClose=${onClose}><p class="deleted-title"><strong>${one.title}</strong></p>
+    <p>${goes(one)}</p><p class="hint">${stays(one)}</p></>`}
   </${Dialog}>`;
 }
 
-function goes({ chunks, file }) {
-  const passages = chunks ? `, its ${chunks.toLocaleString("en")} ${chunks === 1 ? "passage" : "passages"} with their vectors` : "";
-  return `This permanently deletes its text${passages}${file ? ", the uploaded file" : ""}, and its quotes in saved answers.`;
-}
+const goes = ({ file }) => `This permanently deletes its text${file ? ", the uploaded file" : ""} and its quotes in saved answers.`;
 
 function stays({ file, source_uri: source }) {
   if (isWeb(source)) return "The web page itself is not changed.";

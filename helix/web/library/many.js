@@ -12,6 +12,7 @@ import { changedHere } from "./live.js";
 import { MetadataFields, patchOf } from "./metadata.js";
 import { DocumentSpaces } from "./document-spaces.js";
 import { useSpaces } from "../shell/spaces.js";
+import { useWork } from "../work.js";
 
 const SLICE = 500; // of one request, so that the count goes on
 const ASKED = 1000; // documents that a question can name
@@ -129,30 +130,23 @@ function Labelling({ counts, ...rest }) {
 
 // Of all of them or of none: what is typed is set, what is ticked taken away.
 function Describing({ ids, known, counts, picked, onDone }) {
-  const [state, setState] = useState({ busy: false, error: "" });
+  const { busy, error, on } = useWork();
   const keys = counts?.metadata || [];
   const their = known.length === ids.length ? [...new Set(known.flatMap((one) => Object.keys(one.metadata)))].sort() : keys.map(({ name }) => name);
-  const submit = async (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
-    setState({ busy: true, error: "" });
-    try {
-      const patch = { ...Object.fromEntries(form.getAll("remove").map((key) => [key, null])), ...patchOf(form) };
-      if (!Object.keys(patch).length) throw new Error("Add a key, or select one to remove.");
-      const { changed } = await library.describe({ ids, metadata: patch });
-      changedHere();
-      toast(`${documents(changed)} changed`);
-      picked.none();
-      onDone();
-    } catch (error) {
-      setState({ busy: false, error: error.message });
-    }
-  };
+  const submit = on(async (form) => {
+    const patch = { ...Object.fromEntries(form.getAll("remove").map((key) => [key, null])), ...patchOf(form) };
+    if (!Object.keys(patch).length) throw new Error("Add a key, or select one to remove.");
+    const { changed } = await library.describe({ ids, metadata: patch });
+    changedHere();
+    toast(`${documents(changed)} changed`);
+    picked.none();
+    onDone();
+  });
   return html`<form class="form" onSubmit=${submit}>
     <${MetadataFields} keys=${keys} />
     ${their.length > 0 && html`<fieldset class="tags"><legend>Remove keys</legend>${their.slice(0, 60).map((key) => html`<label class="tag" key=${key}><input type="checkbox" name="remove" value=${key} /><span>${key}</span></label>`)}</fieldset>`}
-    ${state.error && html`<${Notice} kind="error">${state.error}</>`}
-    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${state.busy}><span>Save</span></button></div>
+    ${error && html`<${Notice} kind="error">${error}</>`}
+    <div class="form-end"><${Button} onClick=${onDone}>Cancel</><button class="button main" disabled=${busy}><span>Save</span></button></div>
   </form>`;
 }
 

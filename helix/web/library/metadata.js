@@ -1,18 +1,41 @@
 // Metadata of one's own: shown on a line, edited key by key, of one document or of many.
 //
-//   metadataLine(document)                        "owner Lee, Kim · year 2024"
+//   metadataLine(document)                        "owner Lee, Kim · year 2024", without ids and what the row says already
 //   <${MetadataFields} value=${document.metadata} />     fields of a form
 //   patchOf(new FormData(form), value)            what was changed, a merge patch; throws a told error
 //   patched(value, patch)                         the value afterwards
 import { Button, IconButton } from "../components.js";
+import { dateOf } from "../dates.js";
 import { html, useState } from "../html.js";
 
 const TYPES = { "": "As it looks", text: "Text", number: "Number", date: "Date", list: "List" };
 const DATE = /^\d{4}-\d{2}-\d{2}/;
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T[\d:.+Z-]+)?$/;
+const DIGEST = /^[\da-f-]{16,}$/i;
+const OF_MAIL = ["in_reply_to", "message_id", "references", "thread"];
+const MANY = 4; // of a list, in the line
 const NUMBER = /^-?(0|[1-9]\d{0,15})(\.\d+)?$/;
 
 // By name: the order in which keys were typed is not kept, and a line does not change by a reload.
-export const metadataLine = ({ metadata }) => Object.entries(metadata || {}).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => `${key} ${shown(value)}`).join(" · ");
+export function metadataLine({ media, metadata, title, facts }) {
+  const own = metadata || {};
+  const isMail = media === "eml" || "message_id" in own;
+  const said = [title, ...Object.values(facts ?? {})];
+  return Object.entries(own).filter(([key, value]) => !(isMail && OF_MAIL.includes(key)) && !said.includes(value) && !isDigest(value))
+    .sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, value]) => `${key} ${listed(value)}`).join(" · ");
+}
+
+// An id that a program made: hexadecimal digits, letters among them.
+const isDigest = (value) => DIGEST.test(value) && /[a-f]/i.test(value) && /\d/.test(value);
+
+function listed(value) {
+  if (!Array.isArray(value)) return MOMENT.test(value) ? dayOf(value) : shown(value);
+  const rest = value.length - MANY;
+  return rest > 0 ? `${value.slice(0, MANY).map(listed).join(", ")} and ${rest} more` : value.map(listed).join(", ");
+}
+
+// A day has no hour, and is the same in every zone.
+const dayOf = (value) => dateOf(value, { dateStyle: "medium", ...(value.includes("T") ? {} : { timeZone: "UTC" }) });
 
 export function shown(value, between = ", ") {
   if (Array.isArray(value)) return value.map((one) => shown(one)).join(between);

@@ -43,7 +43,7 @@ export function Row({ one, edits, chosen, onChoose, onKey, onDelete, onEdit, onC
 const named = ({ file_name: name, title }) => (name && name !== title ? name : "");
 
 function facts(one) {
-  const when = dateOf(one.updated_at, { dateStyle: "medium" });
+  const when = dateOf(one.updated_at);
   const pages = one.pages ? `${one.pages} ${one.pages === 1 ? "page" : "pages"}` : "";
   const chunks = `${one.chunks.toLocaleString("en")} ${one.chunks === 1 ? "passage" : "passages"}`;
   return [bytes(one.size), pages, one.status === "ready" ? chunks : "", when].filter(Boolean).join(" · ");

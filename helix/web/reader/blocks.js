@@ -8,6 +8,7 @@
 // A block is drawn as slices of the text: a place in the text is a place on the page. A workbook's
 // text has no names of sheets.
 import { blockLengths } from "../markdown.js";
+import { ITEM, filled } from "./paragraphs.js";
 
 const LONGEST = 3000; // of one block; what is longer goes on in the next
 const LEAF = 2500; // characters, about three screens of a phone
@@ -15,9 +16,9 @@ const ROWS = 60; // in one block
 const MARKED_UP = new Set(["html", "epub", "eml"]); // headings and code as in Markdown
 const SHEETS = new Set(["xlsx", "ods"]);
 const AS_IT_STANDS = new Set(["text", "csv", ...SHEETS]); // a "- " of theirs need not be a list
-const ITEM = /^( *)(?:[-–•▪◦*]|\d{1,3}[.)])[ \t]+\S/;
 const HEADING = /^(#{1,6}) +(?=\S)/;
 const FENCE = /^(`{3,})$/;
+const RULE = /^(?:=+|-+|~+|\^+)\s*$/; // below a heading
 const GRID_ROW = /^\| .* \|$/;
 
 export function blocksOf({ text, media, outline, tables }) {
@@ -71,7 +72,7 @@ function add(found, block) {
 function parsed(text, from, to, { media, page, path }) {
   if (!text.slice(from, to).trim()) return [];
   const blocks = media === "markdown" || media === "ipynb" ? markdown(text, from, to) : lines(text, from, to, media, path);
-  return blocks.flatMap((block) => shorter(text, block)).map((block) => ({ ...block, page }));
+  return blocks.flatMap((block) => (SHEETS.has(media) || media === "csv" ? [block] : filled(text, block))).flatMap((block) => shorter(text, block)).map((block) => ({ ...block, page }));
 }
 
 function markdown(text, from, to) {
@@ -98,7 +99,7 @@ function lines(text, from, to, media, path) {
       if (line === fence) [fence, open] = ["", null];
     } else if (!line.trim()) {
       open = null;
-    } else {
+    } else if (media !== "text" || !RULE.test(line) || blocks.at(-1)?.kind !== "heading" || blocks.at(-1).end !== start - 1) {
       const block = { ...kindOf(line, media, headings, blocks.length), start, end };
       if (block.kind === "code") [fence] = line.match(FENCE);
       if (open && goesOn(open, block)) open.end = end;
@@ -145,7 +146,7 @@ function shorter(text, block) {
       if (space > start) end = space + 1;
       else if (/[\ud800-\udbff]/.test(text[end - 1])) end += 1;
     }
-    pieces.push({ ...block, start, end, hidden: start === block.start ? block.hidden : 0, more: start > block.start });
+    pieces.push({ ...block, start, end, hidden: start === block.start ? block.hidden : 0, more: block.more || start > block.start });
     start = end;
   }
   return pieces;

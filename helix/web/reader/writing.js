@@ -49,19 +49,21 @@ function together(blocks) {
 function Block({ blocks, text, marks }) {
   const [block] = blocks;
   const slice = (one) => html`<${Slice} text=${text} start=${one.start + (one.hidden || 0)} end=${one.end} marks=${marks} />`;
-  const className = block.more ? "more" : undefined;
   switch (block.kind) {
     case "heading": return heading(block.level, slice(block));
     case "sheet": return heading(1, block.name);
-    case "item": return html`<ul class="items" dir="auto">${blocks.map((one) => html`<li key=${one.start} class=${`depth-${one.depth}${one.more ? " more" : ""}`}>${slice(one)}</li>`)}</ul>`;
+    case "item": return html`<ul class="items" dir="auto">${blocks.map((one) => html`<li key=${one.start} class=${looks(one)} style=${inset(1.2 * Math.min(one.depth, 4))}>${slice(one)}</li>`)}</ul>`;
     case "code": return html`<pre tabindex="0"><code>${slice(block)}</code></pre>`;
     case "note": return html`<p class="slide-note">${slice(block)}</p>`;
     case "markdown": return html`<${MarkedUp} block=${block} text=${text} marks=${marks} />`;
     case "table": return html`<${TableBlock} block=${block} text=${text} marks=${marks} />`;
     case "grid": return html`<${Grid} block=${block} text=${text} marks=${marks} />`;
-    default: return html`<p class=${className}>${slice(block)}</p>`;
+    default: return html`<p class=${looks(block)} style=${inset((block.indent ?? 0) / 2)}>${slice(block)}</p>`;
   }
 }
+
+const looks = (block) => ["more", "filled", "hanging"].filter((name) => block[name]).join(" ");
+const inset = (ems) => ({ marginInlineStart: `${ems}em` });
 
 // The page's own headings are of levels 1 and 2: those of a document stand below them.
 function heading(level, content) {

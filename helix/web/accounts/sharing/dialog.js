@@ -1,28 +1,24 @@
 // Whom an answer or a conversation is shared with: people, groups, everyone, and by public links.
 //
 //   <${ShareDialog} conversation=${id} message=${id or null} name=${title} onClose=${f} />
-import { Button, Dialog, Notice, Spinner, copyText, toast } from "../../components.js";
+import { Button, Dialog, Spinner, copyText, toast } from "../../components.js";
+import { Failure, useData } from "../../data.js";
 import { dateOf, momentOf } from "../../dates.js";
-import { html, useEffect, useState } from "../../html.js";
+import { html, useState } from "../../html.js";
 import { address } from "../../router.js";
+import { useWork } from "../../work.js";
 import { request } from "../requests.js";
 
 const MANY = 8; // people and groups from which on they are looked for by name
 const LIVES = [1, 7, 30, 90, 365]; // days
 
 export function ShareDialog({ conversation, message, name, onClose }) {
-  const [state, setState] = useState({ error: "", known: null, share: null, days: 0 });
-  useEffect(() => {
-    load(conversation, message).then(
-      (found) => setState({ error: "", ...found }),
-      (error) => setState((now) => ({ ...now, error: error.message })),
-    );
-  }, []);
-  const { error, known, share, days } = state;
-  const took = (changed) => setState((now) => ({ ...now, share: changed }));
+  const { data, error, put } = useData(() => load(conversation, message), []);
+  const { known, share, days } = data ?? {};
+  const took = (changed) => put({ ...data, share: changed });
   return html`<${Dialog} title=${message === null ? "Share this conversation" : "Share this answer"} open=${true} onClose=${onClose}>
     <p class="hint">${name}</p>
-    ${error && html`<${Notice} kind="error" title="It could not be loaded."><p>${error}</p></>`}
+    ${error && html`<${Failure} error=${error} />`}
     ${!known && !error && html`<${Spinner} label="Loading" />`}
     ${known && html`<${Readers} key=${share?.id ?? "new"} known=${known} share=${share} conversation=${conversation} message=${message} onDone=${took} onClose=${onClose} />
       ${share && html`<${Inside} share=${share} onClose=${onClose} />`}
@@ -52,31 +48,19 @@ function Readers({ known, share, conversation, message, onDone, onClose }) {
   const [everyone, setEveryone] = useState(share?.everyone ?? false);
   const [words, setWords] = useState(share?.words ?? false);
   const [wanted, setWanted] = useState("");
-  const [work, setWork] = useState({ busy: false, error: "" });
+  const work = useWork();
   const idsOf = (kind) => [...chosen].filter((one) => one.startsWith(kind)).map((one) => Number(one.split(" ")[1]));
   const choose = (one, on) => setChosen((now) => {
     const next = new Set(now);
     next[on ? "add" : "delete"](`${one.kind} ${one.id}`);
     return next;
   });
-  const run = async (action) => {
-    setWork({ busy: true, error: "" });
-    try {
-      await action();
-      setWork({ busy: false, error: "" });
-    } catch (error) {
-      setWork({ busy: false, error: error.message });
-    }
-  };
-  const save = (event) => {
-    event.preventDefault();
+  const save = work.on(async () => {
     const to = { people: idsOf("people"), groups: idsOf("groups"), everyone, words };
-    return run(async () => {
-      onDone(share ? await request("PATCH", `/v1/shares/${share.id}`, to) : await make(conversation, message, to));
-      toast(to.people.length || to.groups.length || everyone ? "Shared" : "Saved");
-    });
-  };
-  const stop = () => run(async () => {
+    onDone(share ? await request("PATCH", `/v1/shares/${share.id}`, to) : await make(conversation, message, to));
+    toast(to.people.length || to.groups.length || everyone ? "Shared" : "Saved");
+  });
+  const stop = () => work.run(async () => {
     await request("DELETE", `/v1/shares/${share.id}`);
     toast("Not shared any more");
     onClose();
@@ -115,26 +99,18 @@ function PublicLinks({ share, days, conversation, message, onDone }) {
   const lives = [...new Set([...LIVES.filter((life) => life < days), days])];
   const [life, setLife] = useState(lives.includes(7) ? 7 : lives[0]);
   const [made, setMade] = useState("");
-  const [error, setError] = useState("");
-  const attempt = async (action) => {
-    setError("");
-    try {
-      await action();
-    } catch (problem) {
-      setError(problem.message);
-    }
-  };
+  const { error, run } = useWork();
   const again = async (id) => {
     const query = new URLSearchParams({ conversation_id: conversation, message_id: message });
     onDone((await request("GET", `/v1/shares?${query}`)).shares.find((one) => one.id === id));
   };
-  const add = () => attempt(async () => {
+  const add = () => run(async () => {
     const { id } = share ?? await make(conversation, message);
     const { link } = await request("POST", `/v1/shares/${id}/links`, { days: life });
     setMade(link);
     await again(id);
   });
-  const takeBack = (link) => attempt(async () => {
+  const takeBack = (link) => run(async () => {
     await request("DELETE", `/v1/shares/${share.id}/links/${link}`);
     setMade("");
     await again(share.id);

@@ -8,6 +8,7 @@ import { Sources } from "../../ask/sources.js";
 import { Icon, Notice, Spinner } from "../../components.js";
 import { Imported } from "../../conversations/marks.js";
 import { blank, outcome } from "../../conversations/turn.js";
+import { Failure, useData } from "../../data.js";
 import { dateOf } from "../../dates.js";
 import { html, useEffect, useState } from "../../html.js";
 import { address } from "../../router.js";
@@ -33,17 +34,11 @@ function toSignIn({ status }) {
 }
 
 function List() {
-  const [state, setState] = useState({ shared: null, own: [], error: "" });
+  const { data, error } = useData(() => Promise.all([request("GET", "/v1/shared"), request("GET", "/v1/shares")]).catch((problem) => { toSignIn(problem); throw problem; }), []);
   useTitle("Shared with me");
-  useEffect(() => {
-    Promise.all([request("GET", "/v1/shared"), request("GET", "/v1/shares")]).then(
-      ([{ shared }, { shares }]) => setState({ shared, own: shares, error: "" }),
-      (error) => toSignIn(error) || setState((now) => ({ ...now, error: error.message })),
-    );
-  }, []);
-  const { shared, own, error } = state;
+  const [{ shared = null } = {}, { shares: own = [] } = {}] = data ?? [];
   return html`<div class="page"><h1>Shared with me</h1>
-    ${error && html`<${Notice} kind="error" title="The list could not be loaded."><p>${error}</p></>`}
+    ${error && html`<${Failure} error=${error} />`}
     ${!shared && !error && html`<${Spinner} label="Loading" />`}
     ${shared && !shared.length && html`<p class="hint">What others share with you will appear here.</p>`}
     ${shared?.length > 0 && html`<${Rows} rows=${shared} />`}
