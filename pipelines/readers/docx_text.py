@@ -11,6 +11,7 @@ from typing import Any
 
 from docx.oxml import parse_xml
 
+from pipelines.readers.formulas import formula_text
 from pipelines.readers.office import is_element, local_name
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import one_line
@@ -77,6 +78,8 @@ def _texts(element: Any) -> Iterator[str]:
             yield _AS_TEXT[name]
         elif name in ("checkBox", "ddList"):
             yield _answer(part, name)
+        elif name == "oMath":
+            yield formula_text(part)
         else:
             yield from _texts(part)
 
