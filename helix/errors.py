@@ -51,13 +51,22 @@ class UpstreamError(Unavailable):
 
     ``transient`` is False where a retry cannot help (a wrong key, a daily quota, a safety
     block), so that an ingest stops instead of failing every remaining file. ``about_input`` says
-    that it was this request's content that was refused: another's may pass.
+    that it was this request's content that was refused: another's may pass; ``broke`` that the
+    service failed over this request, not that it was away: one in another form may pass.
     """
 
-    def __init__(self, message: str, *, transient: bool = True, about_input: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        transient: bool = True,
+        about_input: bool = False,
+        broke: bool = False,
+    ) -> None:
         super().__init__(message)
         self.transient = transient
         self.about_input = about_input
+        self.broke = broke
 
 
 class EmbedderMismatch(HelixError):

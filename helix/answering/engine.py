@@ -277,15 +277,16 @@ class CitationQueryEngine(BaseQueryEngine):
                 async for text in blocks:
                     begun = True
                     yield text
+                self._form.held(self._llm)
                 return
             except UpstreamError as error:
-                refused = error.about_input or isinstance(error, WrongForm)
-                if begun or not (refused and self._form.may_fall_back):
+                surely = error.about_input or isinstance(error, WrongForm)
+                if begun or not ((surely or error.broke) and self._form.may_fall_back):
                     raise
         async with aclosing(self._model_deltas(messages, used)) as deltas:
             async for delta in deltas:
                 yield delta
-        self._form.refused(self._llm)
+        self._form.refused(self._llm, surely=surely)
 
     async def _model_deltas(
         self,

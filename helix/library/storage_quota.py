@@ -92,8 +92,19 @@ class Room:
 
     def take(self, connection: Connected, source_uri: str, size: int) -> bool:
         """Count a document of ``size`` bytes; False: it is new, or grows, beyond a quota."""
+        counted = self._with(connection, source_uri, size)
+        if counted is not None:
+            self._documents, self._size = counted
+        return counted is not None
+
+    def refuses(self, connection: Connected, source_uri: str, size: int) -> bool:
+        """True where ``take`` would be False; what is not refused is not counted yet."""
+        return self._with(connection, source_uri, size) is None
+
+    def _with(self, connection: Connected, source_uri: str, size: int) -> tuple[int, int] | None:
+        """Documents and bytes with one more, or another version of one; None: it is refused."""
         if not self._quota.is_set:
-            return True
+            return 0, 0
         values = {"tenant": self._tenant, "source_uri": source_uri}
         row = row_of(connection, sql.SIZE_OF, values)
         stored = None if row is None else int(row["size"])
@@ -102,6 +113,5 @@ class Room:
         excess = self._quota.excess(documents, total)
         if excess and (stored is None or size > stored):
             self.refused, self.reason = self.refused + 1, str(excess)
-            return False
-        self._documents, self._size = documents, total
-        return True
+            return None
+        return documents, total

@@ -38,6 +38,7 @@ from helix.library.document_list import DocumentFilter, Page, list_documents
 from helix.library.errors import NotFound
 from helix.library.keys import KeyAccess, KeyScope
 from helix.protocols import mcp_tools
+from helix.protocols.mcp_progress import telling_progress
 from helix.protocols.mcp_visitor import visitor
 from helix.settings.prompts import prompt
 
@@ -96,7 +97,8 @@ class DocumentServer(MCPServer[Any]):
         if known and (strange := [each for each in arguments if each not in known]):
             raise ToolError(f"{strange[0][:80]} is no argument of {name}: {', '.join(known)} are")
         try:
-            return await super().call_tool(name, arguments, context)
+            async with telling_progress(name, context):
+                return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:
             raise
         except ToolError as error:

@@ -21,7 +21,8 @@ from helix.settings import Settings
 
 _Made = TypeVar("_Made")
 _SIGNS_OF_LIFE = 10
-"""Times HELIX_MODEL_TIMEOUT that a server may send comments before its first word."""
+"""Times HELIX_MODEL_TIMEOUT that a server may send comments before its first word, and that a
+plugin may take over a batch of an ingestion."""
 
 EMBEDDERS: Mapping[str, str] = {
     "gemini": "helix.providers.gemini.embedding:gemini_embedder",
@@ -65,14 +66,20 @@ def _embedder(variable: str, name: str, settings: Settings, patient: bool) -> Em
     chosen = settings.model_copy(update={"embedder": name})
     given = _factory(EMBEDDERS, EMBEDDER_PLUGINS, variable, name)
     made = _checked(given(chosen, _model(name), patient=patient), Embedder, variable, name)
-    return made if name.partition(":")[0] in EMBEDDERS else _held_to_rules(made, name, patient)
+    if name.partition(":")[0] in EMBEDDERS:
+        return made
+    # a batch of many texts may take a model of this process long, and nobody waits for it
+    seconds = settings.model_timeout * (_SIGNS_OF_LIFE if patient else 1)
+    return _held_to_rules(made, name, seconds, patient=patient)
 
 
-def _held_to_rules(made: Embedder, name: str, patient: bool) -> Embedder:
-    """A plugin's embedder whose vectors are checked, as those of LlamaIndex's integrations are."""
+def _held_to_rules(made: Embedder, name: str, seconds: float, *, patient: bool) -> Embedder:
+    """A plugin's embedder that ends in time, its vectors checked as LlamaIndex's integrations'."""
+    from helix.providers.bounded_embedding import BoundedEmbedding
     from helix.providers.vendor_models import ONE_ATTEMPT, PaddedEmbedding
 
-    padded = PaddedEmbedding(made.model, name, PATIENT if patient else ONE_ATTEMPT)
+    bounded = BoundedEmbedding(made.model, seconds)
+    padded = PaddedEmbedding(bounded, name, PATIENT if patient else ONE_ATTEMPT)
     return replace(made, model=padded, width=padded.width)
 
 

@@ -20,6 +20,8 @@ _CONTEXT_REMEDY = (
 )
 REFUSED_STATUSES = frozenset({400, 422})
 """Of a request that the server would refuse again."""
+_BROKEN = frozenset({500, 501})
+"""Of a request that a server failed over, or has no code for."""
 _REMEDIES = dict.fromkeys(REFUSED_STATUSES, "it refuses such a request: see its log") | {
     401: "check its key",
     402: "check its account",
@@ -62,7 +64,8 @@ def requested_delay(error: Exception) -> float | None:
 def upstream_errors(name: str, *, of_chat: bool = False) -> Iterator[None]:
     """Turn what a vendor's client raises into UpstreamError: vendors' errors share no root.
 
-    ``of_chat``: that a request was refused as it stands is told (``about_input``).
+    ``of_chat``: that a request was refused as it stands, or broke the server, is told
+    (``about_input``, ``broke``).
     """
     try:
         yield
@@ -82,6 +85,7 @@ def upstream_errors(name: str, *, of_chat: bool = False) -> Iterator[None]:
             f"{name} failed ({_told(error)}): {remedy}",
             transient=status not in _LASTING,
             about_input=of_chat and status in REFUSED_STATUSES,
+            broke=of_chat and status in _BROKEN,
         ) from None
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 from docx.oxml import parse_xml
 
+from pipelines.readers.formulas import formula_text
 from pipelines.readers.office import is_element, local_name
+from pipelines.readers.symbol_fonts import has_signs, sign_of, with_signs
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import one_line
 
@@ -72,13 +74,32 @@ def _texts(element: Any) -> Iterator[str]:
     for part in _parts(element):
         name = local_name(part)
         if name == "t":
-            yield part.text or ""
+            text = part.text or ""
+            yield with_signs(_font_of(part.getparent()), text) if has_signs(text) else text
+        elif name == "sym":
+            yield sign_of(attribute(part, "font"), attribute(part, "char"))
+        elif name == "r" and _is_hidden(part):
+            continue
         elif name in _AS_TEXT:
             yield _AS_TEXT[name]
         elif name in ("checkBox", "ddList"):
             yield _answer(part, name)
+        elif name == "oMath":
+            yield formula_text(part)
         else:
             yield from _texts(part)
+
+
+def _is_hidden(run: Any) -> bool:
+    """True where nobody who opens the document sees a run."""
+    properties = child(run, "rPr")
+    return properties is not None and _is_on(properties, "vanish")
+
+
+def _font_of(run: Any) -> str:
+    properties = child(run, "rPr")
+    fonts = None if properties is None else child(properties, "rFonts")
+    return "" if fonts is None else attribute(fonts, "ascii") or attribute(fonts, "hAnsi")
 
 
 def _answer(field: Any, name: str) -> str:

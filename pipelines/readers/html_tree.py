@@ -10,6 +10,7 @@ from lxml import html as lxml_html
 from lxml.etree import LxmlError, _Element  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
+from pipelines.readers.formulas import write_out
 from pipelines.readers.markup_text import tag_of
 
 _MARKS = (
@@ -67,7 +68,7 @@ def _decode_as(data: bytes, name: str) -> str | None:
 
 
 def parse_tree(page: str) -> _Element:
-    """The root element of a page's text.
+    """The root element of a page's text, its formulas written out.
 
     Raises:
         UnreadableFile: it is empty, or nested beyond what the parser takes.
@@ -79,6 +80,7 @@ def parse_tree(page: str) -> _Element:
         if tree is None or _is_deep(tree):
             raise UnreadableFile(f"its elements are nested more than {_DEEPEST} deep: simplify it")
     _end_head(tree)
+    write_out(tree)
     return tree
 
 

@@ -36,6 +36,11 @@ def number(value: float) -> str:
     return format(Decimal(short), "f") if 1e-9 <= abs(value) < 1e21 else short
 
 
+def moment(value: datetime.datetime) -> str:
+    """A day, as 2024-01-05; with its time, where it has one, without seconds that are none."""
+    return value.isoformat(" ").removesuffix(" 00:00:00").removesuffix(":00")
+
+
 def duration(value: datetime.timedelta) -> str:
     """Hours, minutes and seconds, as 30:00:00."""
     seconds = round(value.total_seconds())

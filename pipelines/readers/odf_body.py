@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from helix.domain.tables import Table
+from pipelines.readers.formulas import formula_text
 from pipelines.readers.odf import SHAPES, Package, attribute, children, count, paragraph_text
 from pipelines.readers.odf_styles import OUTLINE, Styles
 from pipelines.readers.odf_tables import (
@@ -57,7 +58,7 @@ class Body:
             elif name == "note":
                 self._note(block)
             elif name == "object":
-                self._object(attribute(block, "href").removeprefix("./"))
+                self._object(attribute(block, "href").removeprefix("./").rstrip("/"))
             elif name not in _PASSED_OVER:
                 self.walk(block)
 
@@ -121,9 +122,13 @@ class Body:
                 self._note(note)
 
     def _object(self, name: str) -> None:
-        """A chart's title and its numbers, a line a category; nothing of what is no chart."""
+        """A formula; a chart's title and its numbers, a line a category; nothing of another."""
         try:
-            chart = self._package.xml(f"{name}/content.xml").find(".//{*}chart/{*}chart")
+            content = self._package.xml(f"{name}/content.xml")
+            if local_name(content) == "math":
+                self._out.line(formula_text(content))
+                return
+            chart = content.find(".//{*}chart/{*}chart")
             if chart is None:
                 return
             title = chart.find("{*}title")

@@ -18,6 +18,7 @@ from pipelines.readers import Progress, ReadText
 from pipelines.readers.charts import plots
 from pipelines.readers.charts import title_of as title_of_chart
 from pipelines.readers.draft import Draft
+from pipelines.readers.formulas import formula_text
 from pipelines.readers.numerals import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
@@ -26,6 +27,7 @@ from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
 
 _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand side by side
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
@@ -58,10 +60,24 @@ def read(data: bytes, progress: Progress) -> ReadText:
         slides = Package.open(io.BytesIO(data)).main_document_part.presentation.slides
         titles: list[str] = []
         for number, slide in enumerate(slides, 1):
+            _choose(slide.shapes._spTree)
             titles.append(title := _title(slide))
             add_slide(draft, number, title, list(_pieces(slide, draft, number)))
             progress(number, len(slides))
         return draft.finish(title_of(core_title(data), titles))
+
+
+def _choose(tree: Any) -> None:
+    """Put the first of alternatives, that for the newest program, where all of them stand.
+
+    PowerPoint writes a shape with a formula so, which python-pptx passes over with all its text.
+    """
+    for each in list(tree.iter(_ALTERNATIVES)):
+        first, parent = next(iter(each), None), each.getparent()
+        if parent is not None and first is not None:
+            for shape in reversed(first):
+                each.addnext(shape)
+            parent.remove(each)
 
 
 def _title(slide: Any) -> str:
@@ -132,7 +148,22 @@ def _lines(frame: Any) -> Iterator[Piece]:
 
 
 def _plain(frame: Any) -> str:
-    return str(frame.text).replace("\v", "\n")
+    return "\n".join(map(_text, frame.paragraphs))
+
+
+def _text(paragraph: Any) -> str:
+    """The text of a paragraph with its formulas, which python-pptx leaves out."""
+    parts = [part for part in paragraph._p if is_element(part)]
+    if not any(local_name(part) == "m" for part in parts):
+        return str(paragraph.text).replace("\v", "\n")
+    said = (formula_text(part) if local_name(part) == "m" else _run(part) for part in parts)
+    return "".join(said)
+
+
+def _run(part: Any) -> str:
+    return (
+        "\n" if local_name(part) == "br" else "".join(t.text or "" for t in part.iterfind("{*}t"))
+    )
 
 
 def _rows(table: Any) -> Iterator[Row]:
@@ -179,7 +210,7 @@ def paragraphs(shape: Any) -> Iterator[str]:
     styles = list(_styles(shape))
     counts: dict[int, tuple[str, int]] = {}  # the form and number of the last one, by level
     for paragraph in shape.text_frame.paragraphs:
-        text = paragraph.text.replace("\v", "\n").strip()
+        text = _text(paragraph).strip()
         if not text:
             continue
         level, bullet = paragraph.level, _bullet(paragraph, styles)

@@ -12,8 +12,9 @@ from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load
 
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
-from pipelines.readers.number_formats import duration, number, percent
+from pipelines.readers.number_formats import duration, moment, number, percent
 from pipelines.readers.office import core_title, guarded
+from pipelines.readers.plain_sheets import with_plain_sheets
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import add_table, one_line
 from pipelines.readers.xlsx_cells import MarkedCells, marked_cells
@@ -26,15 +27,18 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """Sections of 20 rows labelled "sheet Budget, rows 2-21", hidden sheets included.
 
     Values are those saved with the file, of their number formats days and percent alone: 9.25%,
-    12345.678. A formula that was saved without its value stands for it.
+    12345.678. A formula that was saved without its value stands for it, an error for itself.
 
     Raises:
         UnreadableFile: encrypted, damaged, or without a value.
     """
     draft = Draft()
     with guarded(data, "Excel workbook"):
+        marks = marked_cells(data)
+        if parts := {sheet.part for sheet in marks.values() if sheet.part}:
+            data = with_plain_sheets(data, parts)
         with load_workbook(io.BytesIO(data)) as book:
-            _read_sheets(book, marked_cells(data), draft, progress)
+            _read_sheets(book, marks, draft, progress)
         return draft.finish(core_title(data))
 
 
@@ -54,7 +58,7 @@ def _rows(sheet: CalamineSheet, marks: MarkedCells) -> Iterator[Row]:
     merged, (_, left) = _merged(sheet), sheet.start or (0, 0)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
     for index, values in enumerate(sheet.iter_rows()):
-        if not running and index not in marks.formulas and values.count("") == len(values):
+        if not running and index not in marks.texts and values.count("") == len(values):
             continue  # nobody asks for it, and a sheet of one cell may have a million above
         cells = _cells(values, index, left, marks)
         for column, (merge, value) in list(running.items()):
@@ -75,9 +79,9 @@ def _cells(values: list[Value], index: int, left: int, marks: MarkedCells) -> Ce
     for column in marks.percents.get(index, ()):
         if left <= column < left + len(cells):
             cells[column - left] = _percent(values[column - left])
-    for column, formula in marks.formulas.get(index, {}).items():
+    for column, text in marks.texts.get(index, {}).items():
         if left <= column < left + len(cells):
-            cells[column - left] = one_line(formula)
+            cells[column - left] = one_line(text)
     return cells
 
 
@@ -111,7 +115,7 @@ def _text(value: Value) -> str:
     if isinstance(value, datetime.timedelta):
         return duration(value)
     if isinstance(value, datetime.datetime):
-        return value.isoformat(" ").removesuffix(" 00:00:00").removesuffix(":00")
+        return moment(value)
     return value.isoformat()
 
 

@@ -1,12 +1,13 @@
-"""Cells of XLSX that are not shown by their value: formulas without one, and percent."""
+"""Cells of XLSX that are not shown by their value: formulas without one, errors, and percent."""
 
 from __future__ import annotations
 
+import datetime
 import io
-import re
 import resource
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -14,25 +15,34 @@ from zipfile import ZipFile
 from lxml import etree  # type: ignore[import-untyped]
 
 from pipelines.readers import UnreadableFile
-from pipelines.readers.number_formats import PERCENT_IDS, is_percent
+from pipelines.readers.number_formats import PERCENT_IDS, is_percent, moment
 from pipelines.readers.office import local_name, part_of
+from pipelines.readers.xlsx_places import columns_of, row_number
 
 
 class MarkedCells(NamedTuple):
     """Cells of a sheet that are not shown by their value alone; rows and columns count from 0.
 
-    ``formulas``: row to column to a formula with its sign, ``=SUM(B2:B9)``. ``percents``: row to
-    the columns that are shown as percent.
+    ``texts``: row to column to a formula with its sign, ``=SUM(B2:B9)``, or an error, ``#N/A``.
+    ``percents``: row to the columns that are shown as percent. ``part``: that of the archive which
+    is the sheet, where calamine misreads it: some cells name their place and some do not, or there
+    is an error of a newer kind.
     """
 
-    formulas: dict[int, dict[int, str]]
+    texts: dict[int, dict[int, str]]
     percents: dict[int, tuple[int, ...]]
+    part: str = ""
 
 
 _BOOK, _PARTS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STYLES = "xl/styles.xml"
 _SAFE = {"resolve_entities": False, "no_network": True}
-_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
+ERROR = "e"
+"""The type of a cell that has an error (ISO/IEC 29500-1, 18.18.11)."""
+_WRITTEN = frozenset({ERROR, "d"})
+"""Cells whose values calamine leaves out, or gives as they are written."""
+_KNOWN_ERRORS = frozenset({"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"})
+"""The errors that calamine reads: over a newer one it gives up the workbook."""
 _CELL_BYTES = 32  # of calamine, for an empty one too
 _MEMORY = 2**30  # bytes, where the process has no limit
 _MOST_EMPTY = 10  # cells for each that is there; a fuller sheet wants more memory
@@ -85,30 +95,59 @@ def _percent_styles(archive: ZipFile) -> frozenset[str]:
 
 def _in_sheet(archive: ZipFile, place: str, percent_styles: Set[str]) -> MarkedCells:
     found = MarkedCells(defaultdict(dict), {})
-    columns = cache(tuple[int, ...])  # nearly all rows have the same
-    begun = []
-    extent = Extent()
+    same = cache(tuple[int, ...])  # nearly all rows have the same columns
+    formulas: dict[Any, str] = {}
+    extent, number = Extent(), -1
+    named: set[bool] = set()  # whether cells name their places
+    is_newer = False  # an error is
     with archive.open(f"xl/{place}") as part:
         for _, element in etree.iterparse(part, tag=("{*}f", "{*}row"), **_SAFE):
             if local_name(element) == "f":
-                begun.append(element)
+                formulas[element.getparent()] = element.text or ""
                 continue
-            for formula in begun:
-                cell = formula.getparent()
-                at = place_of(cell)
-                # an empty text is a value: then the cell says that it is one
-                if at and formula.text and not cell.findtext("{*}v") and cell.get("t") != "str":
-                    found.formulas[at[0]][at[1]] = f"={formula.text}"
-            begun.clear()
-            percent = (cell for cell in element if cell.get("s") in percent_styles)
-            if percents := [at for cell in percent if (at := place_of(cell))]:
-                found.percents[percents[0][0]] = columns(tuple(column for _, column in percents))
-            extent.add(element)
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+            number = row_number(element, number)
+            columns, percents = columns_of(element), []
+            for cell, column in zip(element, columns, strict=True):
+                named.add(cell.get("r") is not None)
+                kind = cell.get("t")
+                if kind in _WRITTEN or (formulas and cell in formulas):
+                    if text := _text_of(cell, formulas.get(cell, "")):
+                        found.texts[number][column] = text
+                    is_newer |= kind == ERROR and text not in _KNOWN_ERRORS
+                if cell.get("s") in percent_styles:
+                    percents.append(column)
+            if percents:
+                found.percents[number] = same(tuple(percents))
+            extent.add(element, number, columns)
+            _forget(element, formulas)
     extent.check()
-    return found
+    return found._replace(part=f"xl/{place}") if is_newer or len(named) > 1 else found
+
+
+def _forget(row: Any, formulas: dict[Any, str]) -> None:
+    """Free what a row that was read takes."""
+    formulas.clear()
+    row.clear()
+    while row.getprevious() is not None:
+        del row.getparent()[0]
+
+
+def _text_of(cell: Any, formula: str) -> str:
+    """The text of a cell in the place of its value: an error, a day, a formula without a value."""
+    kind = cell.get("t")
+    if kind == ERROR:
+        return cell.findtext("{*}v") or ""
+    if kind == "d":
+        return _day(cell.findtext("{*}v") or "")
+    # an empty text is a value: then the cell says that it is one
+    return f"={formula}" if formula and kind != "str" and not cell.findtext("{*}v") else ""
+
+
+def _day(text: str) -> str:
+    """A day that is written out, as those are shown that are numbers; other text as it is."""
+    with suppress(ValueError):
+        return moment(datetime.datetime.fromisoformat(text).replace(tzinfo=None))
+    return text
 
 
 class Extent:
@@ -119,14 +158,15 @@ class Extent:
         self._bottom = self._right = 0
         self._count = 0
 
-    def add(self, row: Any) -> None:
-        """Take a ``row`` element with its cells."""
+    def add(self, row: Any, number: int, columns: Sequence[int]) -> None:
+        """Take a ``row`` element with its cells, which are in these columns."""
         self._count += len(row)
-        for cells in (row, reversed(row)):
-            filled = next((cell for cell in cells if len(cell)), None)
-            if filled is not None and (at := place_of(filled)):
-                self._top, self._bottom = min(self._top, at[0]), max(self._bottom, at[0])
-                self._left, self._right = min(self._left, at[1]), max(self._right, at[1])
+        ends = ((row, columns), (reversed(row), reversed(columns)))
+        for cells in (zip(*end, strict=True) for end in ends):
+            filled = next((column for cell, column in cells if len(cell)), None)
+            if filled is not None:
+                self._top, self._bottom = min(self._top, number), max(self._bottom, number)
+                self._left, self._right = min(self._left, filled), max(self._right, filled)
 
     def check(self) -> None:
         """Refuse a sheet whose rectangle is nearly empty, and larger than the memory there is.
@@ -142,17 +182,3 @@ class Extent:
                 f"a sheet of {height:,} rows and {width:,} columns with {self._count:,} cells in"
                 " them: delete those far from the rest"
             )
-
-
-def place_of(cell: Any) -> tuple[int, int] | None:
-    """Row and column, from 0, that a ``c`` element names, if it does."""
-    name = _NAME.fullmatch(cell.get("r", ""))
-    return (int(name[2]) - 1, _column(name[1])) if name else None
-
-
-@cache
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from helix.library.source_entries import KnownEntry, PutEntry, uri_of
@@ -90,7 +90,8 @@ class EntryReader:
     def _told(self, entry: Entry, data: bytes, digest: str) -> Outcome:
         before = self._known.get(entry.key)
         if before is not None and self._is_settled(before, digest):
-            return Outcome(entry, put=put_of(entry, digest, reason=before.reason))
+            reason = "" if before.is_current else before.reason  # it may be as it was once more
+            return Outcome(entry, put=put_of(entry, digest, reason=reason))
         if before is None or before.document_id is None:
             if digest in self._unlisted:
                 return Outcome(entry)
@@ -137,6 +138,13 @@ class EntryReader:
         return Outcome(
             entry, put=put, file=PlannedFile(uri_of(self._source_id, entry.key), reason=reason)
         )
+
+
+def waiting(entry: Entry, before: KnownEntry | None, reason: str) -> Outcome:
+    """The outcome of an entry that there is no room for: the next sync tries it again."""
+    digest, coming = (before.content_hash, before.coming) if before else ("", False)
+    told = put_of(entry, digest, reason=f"waits for room: {reason}", seen=False)
+    return Outcome(entry, put=replace(told, coming=coming))
 
 
 def was_deleted(entry: KnownEntry) -> bool:

@@ -10,7 +10,7 @@ nothing is removed here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -43,7 +43,7 @@ from pipelines.runs.path_plan import RunCancelled, add_files_to_run, is_full
 from pipelines.runs.planned_files import FileLimits, PlannedFile
 from pipelines.sources.base import Connector, Entry, Recalling
 from pipelines.sources.comparison import Comparison, Listing, Removals, compare, confirm, decide
-from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put_of
+from pipelines.sources.entry_reader import EntryReader, Outcome, SourceAway, put_of, waiting
 from pipelines.sources.preview import preview_of, take_moves
 from pipelines.sources.selection import ReaderMap, Selection, list_source, name_of
 from pipelines.sources.sheets import given_to, sheets_of
@@ -225,13 +225,7 @@ class Sync:
         batch: list[Outcome] = []
         try:
             for entry in found.read:
-                if self._room.refused and not found.gone and self._is_new(entry):
-                    self._room.refused += 1  # nothing that it could be moved from: it is not read
-                    continue
-                outcome = reader.read(entry)
-                if not self._fits(outcome.file):
-                    self._refuse(outcome)
-                    continue
+                outcome = self._read_if_room(reader, entry, found)
                 if outcome.moved_from:
                     found.gone.pop(outcome.moved_from.key)
                 batch.append(outcome)
@@ -242,21 +236,24 @@ class Sync:
             listing.error = str(away)
         self._write(batch)
 
-    def _is_new(self, entry: Entry) -> bool:
-        known = self._known.get(entry.key)
-        return known is None or known.document_id is None
+    def _read_if_room(self, reader: EntryReader, entry: Entry, found: Comparison) -> Outcome:
+        """Read an entry; where the tenant has no room for it, it waits for the next sync.
 
-    def _fits(self, file: PlannedFile | None) -> bool:
-        """True where the tenant has room for what a file becomes."""
-        if file is None or file.reason:
-            return True
+        Once one waits, what is too large by its listing is not read, unless it may be one moved.
+        """
+        uri, before = uri_of(self._source.id, entry.key), self._known.get(entry.key)
+        looks_first = bool(self._room.refused) and not found.gone
+        if looks_first and self._of_room(self._room.refuses, uri, entry.size or 0):
+            return waiting(entry, before, self._room.reason)
+        outcome = reader.read(entry)
+        file = outcome.file
+        if file is None or file.reason or self._of_room(self._room.take, uri, len(file.data)):
+            return outcome
+        return waiting(entry, before, self._room.reason)
+
+    def _of_room(self, ask: Callable[[Connected, str, int], bool], uri: str, size: int) -> bool:
         with self._store.connection() as connection:
-            return self._room.take(connection, file.source_uri, len(file.data))
-
-    def _refuse(self, outcome: Outcome) -> None:
-        """Leave what is known of an entry, for the next sync to try again; its readers are told."""
-        with self._store.connection() as connection, connection.transaction():
-            self._follow(connection, outcome)
+            return ask(connection, uri, size)
 
     def _write(self, batch: Sequence[Outcome]) -> None:
         """Write what became of some entries: files first, which the entries then stand for."""

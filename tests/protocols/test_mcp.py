@@ -202,6 +202,30 @@ def test_what_fails_is_a_line_for_the_model(client: httpx.Client, wire: GeminiWi
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_long_call_tells_its_progress(
+    client: httpx.Client, wire: GeminiWire, mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helix.protocols.mcp_progress.SECONDS", 0.1)
+    heard: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        heard.append((progress, message))
+
+    async def use() -> None:
+        async with connected(client, mode=mode) as session:
+            for callback in (hear, None):
+                wire.script(Answer(deltas=("word ",) * 20, delay=0.05), on="generate")
+                question = {"question": QUESTION}
+                done = await session.call_tool("ask", question, progress_callback=callback)
+                assert not done.is_error
+
+    asyncio.run(use())
+    assert len(heard) >= 3 and heard[0] == (0.1, "ask is at work")
+    assert heard == sorted(heard)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_client_that_leaves_closes_the_models_stream(
     client: httpx.Client, wire: GeminiWire, mode: Mode
 ) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import numpy as np
@@ -59,6 +61,48 @@ async def test_a_plugins_embedder_is_held_to_the_same(monkeypatch: pytest.Monkey
         await build_embedder(chosen).model.aget_query_embedding("42")
     with pytest.raises(UpstreamError, match=r"letters failed \(ConnectionError\)"):
         await build_embedder(chosen, patient=True).model.aget_query_embedding("ab")
+
+
+class Hanging(LetterEmbedding):
+    """Never gives a vector, and gives way to others meanwhile."""
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        await asyncio.sleep(600)
+        return []
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        await asyncio.sleep(600)
+        return []
+
+
+class Blocking(LetterEmbedding):
+    """Never gives a vector, and holds whoever calls it; LlamaIndex's own way beside it is that."""
+
+    released: ClassVar[threading.Event] = threading.Event()
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        self.released.wait(600)
+        return []
+
+
+@pytest.mark.parametrize("inner", [Hanging, Blocking])
+async def test_a_plugins_embedder_that_hangs_ends_in_time(
+    inner: type[LetterEmbedding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hanging(*_: object, patient: bool) -> Embedder:
+        return Embedder(inner(), "hanging:26", max_distance=None)
+
+    monkeypatch.setattr(factories, "plugins", lambda _: {"hanging": SimpleNamespace(call=hanging)})
+    chosen = settings(embedder="hanging").model_copy(update={"model_timeout": 0.1})
+    for patient in (False, True):
+        model = build_embedder(chosen, patient=patient).model
+        for asked in (model.aget_query_embedding("a"), model.aget_text_embedding_batch(["a"])):
+            with pytest.raises(UpstreamError, match="hanging was silent for too long"):
+                await asked
+    if inner is Blocking:
+        with pytest.raises(UpstreamError, match="silent for too long"):
+            build_embedder(chosen).model.get_text_embedding("a")
+        Blocking.released.set()
 
 
 async def test_wider_vectors_are_refused() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from helix.answering.form import FORM_RULES, answer_schema
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
+from helix.providers.retries import INTERACTIVE
 from tests.serving.test_sse import cut, parse_stream
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION, asked, events_of, post
@@ -196,6 +197,30 @@ def test_a_server_that_knows_no_schema_is_asked_for_text(
         formed = [b"response_format" in body for body in service.bodies]
         assert formed == [True, False, False]
         assert model.rules(model.sent()[-1]) == GROUNDING_RULES
+
+
+def test_a_server_that_breaks_over_a_schema_is_asked_for_text(
+    wire: GeminiWire, stored: dict[str, int], module_database_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    broken = Reply(b'{"error": {"message": "no grammar"}}', 500)
+    blocks = openai.saying(TEXT)
+    with ExitStack() as stack:
+        service = stack.enter_context(scripted())
+        model = _at_a_server(
+            stack, module_database_url, service, openai, "server:odd", "auto", _named
+        )
+        service.replies = [
+            *[broken] * INTERACTIVE.attempts, openai.saying(PLAIN),
+            blocks,  # it was broken for a moment
+            *([*[broken] * INTERACTIVE.attempts, openai.saying(PLAIN)] * 2),
+        ]  # fmt: skip
+        said = [PLAIN, SAID, PLAIN, PLAIN, PLAIN]
+        for text in said:
+            content = model.client.get("/ask", params={"q": QUESTION}).content
+            assert parse_stream(content)[0] == text
+        assert b"response_format" not in service.bodies[-1]
+        assert caplog.text.count("does not answer by a schema") == 1
 
 
 def test_a_server_that_refuses_everything_is_asked_twice_and_no_more(

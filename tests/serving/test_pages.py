@@ -83,6 +83,12 @@ def test_a_page_is_an_image_that_only_its_reader_keeps(client: httpx.Client, rep
     same = {"headers": {"If-None-Match": tag}}
     known = client.get(f"{report}/pages/2.png", params={"scale": 0.5}, **same)  # type: ignore[arg-type]
     assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", tag)
+    for asked, status in (("*", 304), (f'"x", W/{tag}', 304), ('W/"x"', 200), (f"x{tag}", 200)):
+        headers = {"If-None-Match": asked}
+        answer = client.get(f"{report}/pages/2.png", params={"scale": 0.5}, headers=headers)
+        assert answer.status_code == status, asked
+    gone = client.get(f"{report}/pages/99.png", headers={"If-None-Match": "*"})
+    assert gone.status_code == 404
     others = [(1, 0.5), (2, 0.6)]
     for number, scale in others:
         other = client.get(f"{report}/pages/{number}.png", params={"scale": scale}, **same)  # type: ignore[arg-type]

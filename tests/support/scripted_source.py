@@ -13,7 +13,7 @@ import pipelines.sources.sync
 from helix.domain.scope import DEFAULT_TENANT
 from helix.errors import HelixError
 from helix.library.runs import begin_run, finish_run
-from helix.library.sources import add_source, start_sync
+from helix.library.sources import add_source, start_sync, told_of
 from helix.settings import Settings
 from helix.store import ChunkStore
 from pipelines.files.recipe import RECIPE
@@ -117,3 +117,9 @@ class QuickSyncs:
         with self.store.connection() as connection:
             found = connection.execute("SELECT source_uri, spaces FROM documents")
             return {uri.partition("/")[2]: spaces for uri, spaces in found}
+
+    def unread(self) -> dict[str, str]:
+        """By key, why what the source lists is not read."""
+        with self.store.connection() as connection:
+            told = told_of(connection, DEFAULT_TENANT, self.id)
+        return {str(row["key"]): str(row["reason"]) for row in told if row["reason"]}

@@ -69,13 +69,14 @@ def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
 class FormChoice:
     """The form of a process's answers, as HELIX_ANSWER_FORM has it.
 
-    With ``auto`` a server that refuses the schema, or does not hold its model to it, is asked for
-    text from then on.
+    With ``auto`` a server that refuses the schema, breaks over it, or does not hold its model to it
+    is asked for text from then on.
     """
 
     def __init__(self, form: AnswerForm = "auto") -> None:
         self._form = form
         self._refusing: set[str] = set()
+        self._doubted: set[str] = set()
 
     def schema_options(self, llm: LanguageModel, sources: int) -> dict[str, Any] | None:
         """The arguments of ``astream_chat`` for blocks from so many sources; None: text."""
@@ -90,8 +91,18 @@ class FormChoice:
         """True if a server that refuses the schema may be asked for text."""
         return self._form == "auto"
 
-    def refused(self, llm: LanguageModel) -> None:
-        """Note that the server of ``llm`` does not know the schema, for it answered without one."""
+    def held(self, llm: LanguageModel) -> None:
+        """Note that the server of ``llm`` answered by the schema."""
+        self._doubted.discard(llm.identity)
+
+    def refused(self, llm: LanguageModel, *, surely: bool) -> None:
+        """Note that the server of ``llm`` answered without the schema, and not with it.
+
+        Not ``surely``, it may have been broken for a moment: a second time in succession tells.
+        """
+        if not surely and llm.identity not in self._doubted:
+            self._doubted.add(llm.identity)
+            return
         self._refusing.add(llm.identity)
         _logger.warning(
             "%s does not answer by a schema: it is asked for plain text from now on", llm.identity

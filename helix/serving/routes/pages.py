@@ -23,6 +23,7 @@ from helix.sandbox.rendering.images import PageOfFile
 from helix.sandbox.rendering.limits import LEAST_SCALE, MOST_SCALE
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller
+from helix.serving.entity_tags import has_same
 
 router = APIRouter(prefix="/v1", tags=["documents"], route_class=ApiRoute)
 
@@ -89,7 +90,7 @@ async def drawn_page(
         "Vary": "Authorization",
         "X-Content-Type-Options": "nosniff",
     }
-    if if_none_match is not None and page.tag in if_none_match:
+    if has_same(if_none_match, page.tag):
         return Response(status_code=304, headers=headers)
     image = await caller.services.page_images.png(page, partial(bytes_of_file, library, file_hash))
     return Response(image, media_type="image/png", headers=headers)

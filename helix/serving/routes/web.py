@@ -12,13 +12,13 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
-from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from helix.serving.authentication import ApiRoute, authenticate
+from helix.serving.entity_tags import has_same
 from helix.serving.key_scopes import NEEDED, public_part
 from helix.settings import Settings
 
@@ -170,7 +170,7 @@ async def page_file(request: Request) -> Response:
     headers = {**_HEADERS, "Content-Type": media_type, "ETag": f"W/{content.tag}"}
     if path == _PAGES[API_DOCS]:
         headers["Content-Security-Policy"] = _API_DOCS_POLICY
-    if _files.is_not_modified(Headers({"ETag": content.tag}), request.headers):
+    if has_same(request.headers.get("If-None-Match"), content.tag):
         return Response(status_code=304, headers=headers)
     if content.packed and "gzip" in request.headers.get("Accept-Encoding", ""):
         return Response(content.packed, headers=headers | {"Content-Encoding": "gzip"})

@@ -3,7 +3,8 @@
 A row is furniture only at the edge of its page's text and where other pages have the same: the
 same text but for numbers, mostly set apart from the text; a page number that goes up with the
 pages; the same text as on another page, at a place where many pages have a row set apart; or a
-short text set apart at the place and in the size of most pages' furniture. In letters much larger
+short text set apart at the place and in the size of most pages' furniture. Of two pages it has to
+be at one place, and in letters smaller than those of the text. In letters much larger
 than on the other pages the same text is the document's title. Where the edge is does
 not matter: a page of three lines has its footer below the third. A table's header
 that is repeated on the next pages is not set apart from its rows, and stays.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from statistics import median
@@ -53,7 +54,8 @@ class EdgeRow:
     """A row at an edge of a page: its words by number and as text, and where it is.
 
     ``gap`` is from its foot to the foot of the next row inwards, in heights of the row;
-    ``is_larger`` tells that its letters are larger than those of that row.
+    ``is_larger`` tells that its letters are larger than those of that row, ``is_small`` that they
+    are smaller than those of the page's text.
     """
 
     page: int
@@ -67,6 +69,7 @@ class EdgeRow:
     size: float
     gap: float
     is_larger: bool
+    is_small: bool
 
     @property
     def places(self) -> Iterator[Place]:
@@ -111,6 +114,7 @@ def _described(
     lefts, _, rights, feet = page.boxes.columns
     text, starts, ends = page.text, page.starts, page.ends
     rows = list(_rows(order, feet, page.sizes))
+    middle = page.sizes[len(page.sizes) // 2] if rows else 0.0
     for row, following in zip(rows[:_DEEP], [*rows[1:], ()], strict=False):
         numbers = sorted(row, key=lefts.__getitem__)
         foot, size = feet[numbers[0]], page.sizes[numbers[len(row) // 2]]
@@ -126,6 +130,7 @@ def _described(
             number, at_top, numbers, words, " ".join(words),
             foot, lefts[numbers[0]], right, size, gap,
             bool(following) and size > page.sizes[following[len(following) // 2]] + _SAME_SIZE,
+            size < middle - _SAME_SIZE,
         )  # fmt: skip
 
 
@@ -196,6 +201,8 @@ class _Known:
             sizes[key].append(row.size)
         self._sizes = {key: median(sizes[key]) for key in repeated}
         self._running = set(self._running_heads(max(_LEAST_PAGES, _RUNNING_SHARE * pages)))
+        if pages == 2:
+            self._running.update(self._on_both_pages())
         counts = Counter(place for row in labels if self.is_sure(row) for place in row.places)
         least = max(_LEAST_PAGES, _SAME_PLACE_SHARE * pages)
         self._places = {place for place, count in counts.items() if count >= least}
@@ -246,6 +253,22 @@ class _Known:
             if levels[level] >= least and 2 * again[level] >= levels[level]:
                 yield row
 
+    def _on_both_pages(self) -> Iterator[EdgeRow]:
+        """Rows of a document of two pages, set apart, that both have at one place in small letters.
+
+        A form's heading stands on both as well, in letters as large as the text or larger.
+        """
+        at: defaultdict[tuple[Key, Place], set[int]] = defaultdict(set)
+        for row, key in self.keys.items():
+            for place in row.places if row.is_small else ():
+                at[key, place].add(row.page)
+
+        def is_on_both(row: EdgeRow) -> bool:
+            return any(len(at[self.keys[row], place]) == 2 for place in row.places)
+
+        for side in self._sides.values():
+            yield from _set_apart(takewhile(is_on_both, side))
+
     def _repeated_keys(self, least: float) -> set[Key]:
         """Keys on enough pages, and mostly set apart there."""
         where: defaultdict[Key, set[int]] = defaultdict(set)
@@ -254,13 +277,17 @@ class _Known:
         often = {key: len(pages) for key, pages in where.items() if len(pages) >= least}
         apart: Counter[Key] = Counter()
         for side in self._sides.values():
-            group = list(
-                takewhile(lambda row: self.keys[row] in often or self._labels[row] != "", side)
-            )
-            while group and group[-1].gap < _SET_APART:
-                group.pop()
-            apart.update({self.keys[row] for row in group})
+            group = takewhile(lambda row: self.keys[row] in often or self._labels[row] != "", side)
+            apart.update({self.keys[row] for row in _set_apart(group)})
         return {key for key, count in often.items() if 2 * apart[key] >= count}
+
+
+def _set_apart(rows: Iterable[EdgeRow]) -> list[EdgeRow]:
+    """The rows from an edge inwards up to the last of them that is set apart from what follows."""
+    group = list(rows)
+    while group and group[-1].gap < _SET_APART:
+        group.pop()
+    return group
 
 
 def _key(row: EdgeRow, label: str) -> Key:

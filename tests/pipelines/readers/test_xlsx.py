@@ -151,6 +151,76 @@ def test_a_formula_without_its_value_stands_for_it() -> None:
     assert read("xlsx", saved).text == told.format("", "5")
 
 
+ITEM, PEN, PRICE, INK = (
+    f'<c t="inlineStr"><is>{text}</is></c>'
+    for text in ("<t>Item</t>", "<t>Pen</t>", "<r><t>Pr</t></r><r><t>ice</t></r>", "<t>Ink</t>")
+)
+"""Cells without an address, as some exporters write them; one of rich text."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            f'<row r="1">{ITEM}{PRICE}</row><row r="2">{PEN}<c s="1"><v>0.25</v></c></row>',
+            "Item: Pen | Price: 25%",
+        ),
+        (
+            f'<row>{ITEM}{PRICE}</row><row>{PEN}<c s="1"><v>1</v></c></row>',
+            "Item: Pen | Price: 100%",
+        ),
+        (
+            f'<row r="3">{ITEM}<c/>{PRICE}</row><row>{PEN}<c/><c s="1"><v>0.5</v></c></row>'
+            f'<row>{INK}<c/><c><f>1+1</f></c></row>',
+            "Item: Pen | Price: 50%\nItem: Ink | Price: =1+1",
+        ),
+        (
+            '<row><c r="C4" t="str"><v>Item</v></c><c t="str"><v>Price</v></c></row>'
+            '<row><c r="C5" t="str"><v>Pen</v></c><c s="1"><v>0.5</v></c></row>',
+            "Item: Pen | Price: 50%",
+        ),
+        (
+            f'<row>{ITEM}{PRICE}</row><row>{PEN}<c t="d"><v>2024-01-05T00:00:00Z</v></c></row>'
+            f'<row>{INK}<c t="d"><v>2024-01-05T14:30:00</v></c></row>',
+            "Item: Pen | Price: 2024-01-05\nItem: Ink | Price: 2024-01-05 14:30",
+        ),
+    ],
+)  # fmt: skip
+def test_cells_and_rows_need_not_name_their_place(rows: str, text: str) -> None:
+    assert read("xlsx", _of_rows(rows)).text == text
+
+
+@pytest.mark.parametrize("error", ["#DIV/0!", "#N/A", "#REF!", "#SPILL!", "#CALC!", "#NEW_ONE!"])
+def test_an_error_is_read_as_it_is_shown(error: str) -> None:
+    wrong = f'<c s="1" t="e"><f>1/0</f><v>{error}</v></c>'
+    rows = f"<row>{ITEM}{PRICE}</row><row>{PEN}{wrong}</row><row>{INK}<c><v>3</v></c></row>"
+    assert read("xlsx", _of_rows(rows)).text == f"Item: Pen | Price: {error}\nItem: Ink | Price: 3"
+
+
+def test_days_count_from_1904_where_the_book_says_so() -> None:
+    book = openpyxl.Workbook()
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    for row in (("Key", "Day"), ("a", datetime.date(2024, 1, 5))):
+        book.active.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    assert read("xlsx", out.getvalue()).text == "Key: a | Day: 2024-01-05"
+
+
+def _of_rows(rows: str) -> bytes:
+    """A workbook of one sheet with these rows; the cell style 1 is percent."""
+    book = openpyxl.Workbook()
+    book.active["A1"] = 0.5
+    book.active["A1"].number_format = "0%"
+    out = io.BytesIO()
+    book.save(out)
+    with zipfile.ZipFile(out) as saved:
+        sheet = saved.read("xl/worksheets/sheet1.xml")
+    (before,) = re.findall(rb"<sheetData>.*</sheetData>", sheet)
+    after = f"<sheetData>{rows}</sheetData>".encode()
+    return _changed(out.getvalue(), "xl/worksheets/sheet1.xml", {before: after})
+
+
 def _changed(data: bytes, part: str, changes: Mapping[bytes, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:

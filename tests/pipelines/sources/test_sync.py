@@ -252,3 +252,28 @@ async def test_what_a_tenant_has_no_room_for_waits_at_its_source(
         syncs.settings = settings(database_url)
         assert syncs.sync() == ""
         assert syncs.documents().keys() == source.files.keys()
+
+
+async def test_what_is_too_large_holds_back_nothing_that_fits(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = b"A crate of more than there is room for. " * 40_000
+    source = ScriptedSource({"0.md": large, "1.md": b"Crate 1.", "2.md": large, "3.md": b"Crate."})
+    async with opened(database_url) as store:
+        held = settings(database_url).model_copy(update={"tenant_mb": 1})
+        syncs = QuickSyncs(store, held, source, monkeypatch)
+        said = "too many bytes of documents of this tenant: the limit is 1 (HELIX_TENANT_MB)"
+        for _ in range(2):
+            assert syncs.sync() == f"2 files wait for room: {said}"
+            assert syncs.documents().keys() == {"1.md", "3.md"}
+            assert syncs.unread() == dict.fromkeys(("0.md", "2.md"), f"waits for room: {said}")
+        assert source.reads.count("2.md") == 0  # the listing says how large it is
+        source.files["3.md"] = large  # what is there stays, until there is room for the next
+        assert syncs.sync().startswith("3 files")
+        assert syncs.unread().keys() == {"0.md", "2.md", "3.md"}
+        source.files["3.md"] = b"Crate."
+        assert syncs.sync().startswith("2 files")
+        assert syncs.unread().keys() == {"0.md", "2.md"}
+        syncs.settings = settings(database_url)
+        assert (syncs.sync(), syncs.unread()) == ("", {})
+        assert syncs.documents().keys() == source.files.keys()

@@ -44,6 +44,8 @@ def test_a_file_is_asked_for_again_and_not_sent_again(client: TestClient) -> Non
     plain = client.get("/web/app.js", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers and plain.content == first.content
     assert plain.headers["etag"] == first.headers["etag"] and plain.headers["etag"][:2] == "W/"
+    assert client.get("/web/app.js", headers={"If-None-Match": "*"}).status_code == 304
+    assert client.get("/web/no.js", headers={"If-None-Match": "*"}).status_code == 404
     other = client.get("/web/app.js", headers={"If-None-Match": '"another", W/"one"'})
     assert (other.status_code, other.content) == (200, first.content)
 

@@ -150,10 +150,28 @@ def test_a_page_that_would_be_empty_keeps_its_text() -> None:
     assert found.text.count(BODY[0]) == 5
 
 
-def test_a_short_document_has_a_page_number_alone_and_no_other_furniture() -> None:
-    found = read("pdf", drawn(*pages(2, header, lambda c, n: put(c, 290, 760, str(n), size=8))))
+def test_of_two_pages_what_both_have_in_small_letters_at_one_place_is_furniture() -> None:
+    def number(canvas: Canvas, page: int) -> None:
+        put(canvas, 290, 760, str(page), size=8)
+
+    def form(canvas: Canvas, page: int) -> None:
+        put(canvas, 250, 40, "Example Corporation order form")
+
+    def moved(canvas: Canvas, page: int) -> None:
+        put(canvas, 60, 400 + 100 * page, "See the notes below.", size=8)
+
+    def two_rows(canvas: Canvas, page: int) -> None:
+        put(canvas, 250, 40, "Example Corporation", "10 High Street", size=8)
+
+    found = read("pdf", drawn(*pages(2, header, number, moved)))
+    assert furniture(found) == [("Example Corporation annual report", n) for n in ("1", "2")]
+    assert "Corporation" not in found.text and found.text.count("See the notes") == 2
+    found = read("pdf", drawn(*pages(2, two_rows)))
+    assert furniture(found) == [("Example Corporation", "10 High Street")] * 2
+    found = read("pdf", drawn(*pages(2, form, number)))
     assert furniture(found) == [("1",), ("2",)]
-    assert found.text.count("Example Corporation annual report") == 2
+    assert found.text.count("Example Corporation order form") == 2
+    assert furniture(read("pdf", drawn(*pages(1, header)))) == [()]
 
 
 @pytest.mark.parametrize(
