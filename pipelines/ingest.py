@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from helix.commands.console import in_database
 from helix.commands.service.address import Server, ServerOption, named_server
 from helix.domain.metadata import assignments
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
@@ -29,6 +29,7 @@ from pipelines.program import (
     tags_option,
 )
 from pipelines.runs.path_plan import FileHashes, nothing_to_do
+from pipelines.runs.planned_files import FileLimits
 
 DEFAULT_PATH = "samples"
 
@@ -110,7 +111,6 @@ def _run(
 
 
 def _space_ids(tenant: str, space: str) -> list[int]:
-    from helix.commands.console import in_database
     from helix.library.spaces import ids_of
 
     return in_database(lambda connection: ids_of(connection, tenant, [space]))
@@ -121,7 +121,10 @@ def _is_unchanged(
 ) -> bool:
     """Print the summary if no file has changed; true where that is so."""
     key = run_key("paths", options, this_host())
-    walked = asyncio.run(nothing_to_do(settings, options, key, tenant, hashes))
+    limits = FileLimits.of(settings)
+    walked = in_database(
+        lambda connection: nothing_to_do(connection, limits, options, key, tenant, hashes)
+    )
     if walked is None:
         return False
     for line in summary({"unchanged": len(walked.sources)}, 0, walked.ignored):

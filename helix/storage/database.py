@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from typing import Protocol
 
 from db.errors import DatabaseError
@@ -22,8 +22,8 @@ class DatabaseSettings(Protocol):
         ...
 
 
-@asynccontextmanager
-async def open_url(settings: DatabaseSettings) -> AsyncIterator[str]:
+@contextmanager
+def opened_url(settings: DatabaseSettings) -> Iterator[str]:
     """The URL of the database behind ``DATABASE_URL``, running and with its schema.
 
     The embedded database gets its schema here: it has nobody else to apply it.
@@ -31,13 +31,21 @@ async def open_url(settings: DatabaseSettings) -> AsyncIterator[str]:
     Raises:
         StoreUnavailable: database down or without schema.
     """
-    async with AsyncExitStack() as stack:
+    with ExitStack() as stack:
         try:
-            database = open_database(settings.database_url)
-            url = await asyncio.to_thread(database.__enter__)
-            stack.push(database.__exit__)
+            url = stack.enter_context(open_database(settings.database_url))
             prepare = migrate if is_embedded(settings.database_url) else check_schema
-            await asyncio.to_thread(prepare, url)
+            prepare(url)
         except DatabaseError as error:
             raise StoreUnavailable(str(error)) from error
+        yield url
+
+
+@asynccontextmanager
+async def open_url(settings: DatabaseSettings) -> AsyncIterator[str]:
+    """The same, opened in a thread for an event loop; raises as ``opened_url`` does."""
+    async with AsyncExitStack() as stack:
+        opened = opened_url(settings)
+        url = await asyncio.to_thread(opened.__enter__)
+        stack.push(opened)
         yield url
