@@ -223,7 +223,8 @@ def test_nothing_to_read(folder: Path, wire: GeminiWire, monkeypatch: pytest.Mon
     assert ingest(web).stderr == told
     result = ingest()
     assert result.exit_code == 1
-    assert result.stderr == "ingest: no path given, and there is no samples/ in this folder\n"
+    told = "ingest: no path is given, and this folder has no samples/: name files or folders\n"
+    assert result.stderr == told
     monkeypatch.delenv("DATABASE_URL")
     result = ingest("pictures")
     assert (result.exit_code, result.stderr.startswith("ingest: DATABASE_URL is not set: ")) == (
