@@ -180,6 +180,11 @@ def explain(url: str, error: psycopg.Error) -> DatabaseError:
         return DatabaseError(
             f"{place} has no such database ({reason}): create it, or mend DATABASE_URL"
         )
+    if re.search("too many (clients|connections)|connection slots", reason):
+        return DatabaseError(
+            f"{place} has no connection left ({reason}): end programs that use it, or have fewer"
+            " servers or a smaller HELIX_POOL_SIZE"
+        )
     if os.strerror(errno.ENOSPC) in reason:  # it runs, and says so itself
         return DatabaseError(f"{place} has no room ({reason}): make some on its disk")
     return DatabaseError(f"cannot reach {place} ({reason}): start it, or mend DATABASE_URL")

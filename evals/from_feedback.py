@@ -25,8 +25,8 @@ from helix.domain.scope import DEFAULT_TENANT, tenant_name
 from helix.errors import HelixError
 from helix.settings import Settings, load_settings
 from helix.storage.connections import unavailable
+from helix.storage.database import open_url
 from helix.storage.statements.sessions import become
-from helix.storage.tenant_connections import open_url
 from helix.telemetry.logs import configure_logging
 
 _VOTES = """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from helix.commands.console import in_database
 from helix.commands.service.address import Server, ServerOption, named_server
 from helix.domain.metadata import assignments
 from helix.domain.scope import DEFAULT_TENANT, checked_tags, tenant_name
-from helix.errors import SettingsError
+from helix.errors import BadRequest
 from helix.library.runs import run_key, this_host
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
@@ -29,6 +29,7 @@ from pipelines.program import (
     tags_option,
 )
 from pipelines.runs.path_plan import FileHashes, nothing_to_do
+from pipelines.runs.planned_files import FileLimits
 
 DEFAULT_PATH = "samples"
 
@@ -110,7 +111,6 @@ def _run(
 
 
 def _space_ids(tenant: str, space: str) -> list[int]:
-    from helix.commands.console import in_database
     from helix.library.spaces import ids_of
 
     return in_database(lambda connection: ids_of(connection, tenant, [space]))
@@ -121,7 +121,10 @@ def _is_unchanged(
 ) -> bool:
     """Print the summary if no file has changed; true where that is so."""
     key = run_key("paths", options, this_host())
-    walked = asyncio.run(nothing_to_do(settings, options, key, tenant, hashes))
+    limits = FileLimits.of(settings)
+    walked = in_database(
+        lambda connection: nothing_to_do(connection, limits, options, key, tenant, hashes)
+    )
     if walked is None:
         return False
     for line in summary({"unchanged": len(walked.sources)}, 0, walked.ignored):
@@ -134,7 +137,7 @@ def _options(paths: list[str] | None, title: str | None) -> dict[str, object]:
     _check_title(title, given)
     for path in given:  # a run keeps them as text
         if problem := name_problem(path):
-            raise SettingsError(f"{legible(path)}: {problem}")
+            raise BadRequest(f"{legible(path)}: {problem}")
     return {"paths": given, "base": str(Path.cwd()), "title": title}
 
 
@@ -142,18 +145,20 @@ def _check_title(title: str | None, paths: list[str]) -> None:
     if title is None:
         return
     if not (title.strip() and title.isprintable()):
-        raise SettingsError("--title is blank or not text: give the title, or leave it out")
+        raise BadRequest("--title is blank or not text: give the title, or leave it out")
     if (count := len(scan(paths).sources)) != 1:
-        raise SettingsError(f"--title takes one file; {count} were given")
+        raise BadRequest(f"--title takes one file; {count} were given")
 
 
 def _given(paths: list[str] | None) -> list[str]:
     if "" in (paths or ()):  # of a variable that is not set; as a path it would be this folder
-        raise SettingsError("a path is empty: name a file or folder; this folder is .")
+        raise BadRequest("a path is empty: name a file or folder; this folder is .")
     if paths:
         return paths
     if not Path(DEFAULT_PATH).is_dir():
-        raise SettingsError(f"no path given, and there is no {DEFAULT_PATH}/ in this folder")
+        raise BadRequest(
+            f"no path is given, and this folder has no {DEFAULT_PATH}/: name files or folders"
+        )
     return [DEFAULT_PATH]
 
 

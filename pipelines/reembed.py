@@ -13,7 +13,7 @@ from helix.providers.factories import build_next_embedder
 from helix.retrieval.embedding_cache import with_cache
 from helix.retrieval.vector_space import learn_space
 from helix.settings import Settings, load_settings
-from helix.storage.tenant_connections import open_url
+from helix.storage.database import open_url
 from helix.store import ChunkStore
 from helix.telemetry.logs import configure_logging
 from pipelines.program import one_line_errors, run

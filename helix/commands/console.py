@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import unicodedata
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -32,19 +31,16 @@ def in_database(action: Callable[[Connected], Result]) -> Result:
     import psycopg  # here, for a command that asks a server has no use for a database
 
     from helix.storage.connections import unavailable
-    from helix.storage.tenant_connections import open_url
+    from helix.storage.database import opened_url
 
-    async def connect() -> Result:
-        settings = load_settings()
-        use_folder(settings.prompts_folder)
-        async with open_url(settings) as url:
-            try:
-                with psycopg.connect(url) as connection:
-                    return action(connection)
-            except psycopg.Error as error:
-                raise unavailable(error) from error
-
-    return asyncio.run(connect())
+    settings = load_settings()
+    use_folder(settings.prompts_folder)
+    with opened_url(settings) as url:  # no event loop, which would keep Ctrl-C from the action
+        try:
+            with psycopg.connect(url) as connection:
+                return action(connection)
+        except psycopg.Error as error:
+            raise unavailable(error) from error
 
 
 def recorded(command: str, thing: str, tenant: str, action: Callable[[Connected], int]) -> int:

@@ -1,7 +1,8 @@
 """``helix demo``: from a file to a cited, streamed answer and an honest refusal, over real HTTP.
 
 Runs the commands that a user would run, against a bundled Postgres in a folder of its own that is
-gone afterwards. DATABASE_URL and GEMINI_API_KEY are used instead where they are set.
+gone afterwards. Of the user's settings it takes those of Gemini where there is a GEMINI_API_KEY,
+and no other: one that names a database or a server would have it write there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -25,6 +26,8 @@ COVERED = "How long do I have to request a refund?"
 IN_A_TABLE = "What were Brightwater's inventories at 31 December 2025?"
 UNCOVERED = "What is the capital of Mongolia?"
 START_SECONDS = 60
+
+_GEMINI = frozenset({"GEMINI_API_KEY", "GEMINI_MODEL", "EMBED_MODEL"})
 
 NEXT_STEPS = """\
 What next
@@ -40,10 +43,9 @@ What next
 
 def demo() -> None:
     """Ingest the samples, ask three questions over HTTP: no key, no Docker, nothing left behind."""
-    with sigterm_as_interrupt(), tempfile.TemporaryDirectory(prefix="helix-demo-") as folder:
+    with sigterm_as_interrupt(), _folder() as folder:
         environment = _environment(folder)
-        database = "bundled" if "embedded" in environment["DATABASE_URL"] else "your"
-        _step(f"Applying the schema ({database} Postgres, {environment['HELIX_LLM']} answers)")
+        _step(f"Applying the schema (bundled Postgres, {environment['HELIX_LLM']} answers)")
         _run(environment, "migrate")
         with _server(environment) as (server, address):  # it starts while the samples are read
             _step("Ingesting samples/")
@@ -65,14 +67,28 @@ def _command() -> str:
     return "helix" if shutil.which("helix") == str(Path(program).absolute()) else program
 
 
+@contextmanager
+def _folder() -> Iterator[str]:
+    """A working directory with nothing in it but the samples: a checkout may have an `.env`."""
+    package = Path(__file__).parents[1]  # samples/ lies in it in a wheel, beside it in a checkout
+    place = package if (package / "samples").is_dir() else package.parent
+    with tempfile.TemporaryDirectory(prefix="helix-demo-") as folder, chdir(folder):
+        Path("samples").symlink_to(place / "samples")
+        yield folder
+
+
 def _environment(folder: str) -> dict[str, str]:
-    environment = dict(os.environ)
-    environment.setdefault("DATABASE_URL", f"embedded:{folder}")
-    kind = "gemini" if environment.get("GEMINI_API_KEY") else "offline"
-    environment.setdefault("HELIX_LLM", kind)
-    environment.setdefault("HELIX_EMBEDDER", kind)
-    environment.setdefault("HELIX_LOG_LEVEL", "warning")
-    return environment
+    """The variables of the demo's commands, which find no file of settings either."""
+    from helix.settings.declaration import Settings
+    from helix.settings.variables import variable_of
+
+    known = {variable_of(name, field) for name, field in Settings.model_fields.items()} - _GEMINI
+    own = {name: value for name, value in os.environ.items() if name not in known}
+    kind = "gemini" if own.get("GEMINI_API_KEY") else "offline"
+    return own | {
+        "DATABASE_URL": f"embedded:{folder}/database", "HELIX_LLM": kind, "HELIX_EMBEDDER": kind,
+        "HELIX_LOG_LEVEL": "warning", "XDG_CONFIG_HOME": folder,
+    }  # fmt: skip
 
 
 def _step(text: str) -> None:
@@ -80,10 +96,8 @@ def _step(text: str) -> None:
 
 
 def _start(environment: dict[str, str], *arguments: str) -> subprocess.Popen[bytes]:
-    package = Path(__file__).parents[1]  # samples/ lies in it in a wheel, beside it in a checkout
-    folder = package if (package / "samples").is_dir() else package.parent
     command = [sys.executable, "-P", "-m", "helix.cli", *arguments]
-    return subprocess.Popen(command, cwd=folder, env=environment)  # noqa: S603 - our own command
+    return subprocess.Popen(command, env=environment)  # noqa: S603 - our own command
 
 
 def _run(environment: dict[str, str], *arguments: str) -> None:

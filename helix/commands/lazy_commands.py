@@ -68,6 +68,9 @@ class LazyGroup(TyperGroup):
         """Run the command that ``ctx`` names."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # pydantic's, in front
+            raise
         except HelixError as error:
             typer.echo(f"helix: {in_commands(str(error))}", err=True)
             raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None

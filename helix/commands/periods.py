@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-import typer
+from helix.errors import BadRequest
 
 _SPAN = re.compile(r"(\d{1,6})\s*([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -15,11 +15,11 @@ def span_of(text: str) -> timedelta:
     """``text``, a number with m (minutes), h, d or w behind it, as a length of time.
 
     Raises:
-        BadParameter: it is none, or nothing.
+        BadRequest: it is none, or nothing.
     """
     match = _SPAN.fullmatch(text.strip().lower())
     if not match or not int(match[1]):
-        raise typer.BadParameter("a span of time is a number and m, h, d or w, such as 90d")
+        raise BadRequest(f"{text!r} is no span of time: give a number and m, h, d or w, as 90d")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 

@@ -116,7 +116,7 @@ async def _with_new_vectors(work: Callable[[NewVectors | None], Result]) -> Resu
     from helix.providers.factories import build_embedder
     from helix.retrieval.vector_space import learn_space
     from helix.settings import load_settings
-    from helix.storage.tenant_connections import open_url
+    from helix.storage.database import open_url
     from helix.storage.tenant_store import TenantStore
 
     loop, settings = asyncio.get_running_loop(), load_settings()

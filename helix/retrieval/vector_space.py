@@ -13,7 +13,7 @@ from helix.domain.retrieval import Fusion, SearchSpace
 from helix.errors import HelixError, SettingsError
 from helix.providers.base import Embedder
 from helix.settings import HOW, Settings
-from helix.storage.tenant_connections import open_url
+from helix.storage.database import open_url
 from helix.storage.tenant_store import TenantStore
 
 Store = TypeVar("Store", bound=TenantStore)

@@ -134,7 +134,7 @@ def _problem(first: dict[str, Any]) -> str:
     place = [str(part) for part in first["loc"]]
     if first["type"] == "json_invalid":
         return f"the body is no JSON: {first['ctx']['error']}, at character {place[-1]}"
-    if place == ["body"] and first["type"] != "missing":
+    if place == ["body"]:
         return "the body is no JSON object: send one, with Content-Type: application/json"
     if first["type"] == "extra_forbidden":
         return f'"{".".join(place[1:])}" is no key of this request'

@@ -1,18 +1,12 @@
-"""The database behind ``DATABASE_URL``, and one tenant's reads and transactions there."""
+"""One tenant's reads and transactions over shared connections, without a vector store."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager
 from copy import copy
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from db.errors import DatabaseError
-from db.migrate import check_schema, migrate
-from db.url import is_embedded, open_database
 from helix.domain.scope import WHOLE, Reach
-from helix.errors import StoreUnavailable
 from helix.storage.connections import Connected, Connections, Row
 
 
@@ -70,33 +64,3 @@ class TenantConnections:
     def transaction(self) -> AbstractContextManager[Connected]:
         """A connection in one transaction as this tenant; an error rolls it back."""
         return self._connections.transaction(self._tenant, reach=self._reach)
-
-
-class DatabaseSettings(Protocol):
-    """Settings that say where the database is, as helix.settings.Settings do."""
-
-    @property
-    def database_url(self) -> str:
-        """``embedded`` or the URL of a server."""
-        ...
-
-
-@asynccontextmanager
-async def open_url(settings: DatabaseSettings) -> AsyncIterator[str]:
-    """The URL of the database behind ``DATABASE_URL``, running and with its schema.
-
-    The embedded database gets its schema here: it has nobody else to apply it.
-
-    Raises:
-        StoreUnavailable: database down or without schema.
-    """
-    async with AsyncExitStack() as stack:
-        try:
-            database = open_database(settings.database_url)
-            url = await asyncio.to_thread(database.__enter__)
-            stack.push(database.__exit__)
-            prepare = migrate if is_embedded(settings.database_url) else check_schema
-            await asyncio.to_thread(prepare, url)
-        except DatabaseError as error:
-            raise StoreUnavailable(str(error)) from error
-        yield url

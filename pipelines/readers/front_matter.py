@@ -47,13 +47,21 @@ def metadata_of(block: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 
 def _value(name: str, node: Node) -> Any:
-    """The JSON of a node; None of what is no metadata: null, an empty text, a mapping."""
+    """The JSON of a scalar or a list of scalars; None of null and of an empty text.
+
+    Raises:
+        BadRequest: it is neither; a part of it would be another value than the author's.
+    """
     import yaml
 
-    if isinstance(node, yaml.SequenceNode):
-        items = [_value(name, item) for item in node.value if isinstance(item, yaml.ScalarNode)]
+    if isinstance(node, yaml.SequenceNode) and all(
+        isinstance(item, yaml.ScalarNode) for item in node.value
+    ):
+        items = [_value(name, item) for item in node.value]
         return [item for item in items if item is not None] or None
-    if not isinstance(node, yaml.ScalarNode) or node.tag == _NULL:
+    if not isinstance(node, yaml.ScalarNode):
+        raise BadRequest(f"{name} is neither a value nor a list of values, so it is left out")
+    if node.tag == _NULL:
         return None
     text = " ".join(node.value.split())
     return json_of(text if node.style else inferred(name, text)) if text else None

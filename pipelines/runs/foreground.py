@@ -24,8 +24,8 @@ from helix.library.runs import Kind, create_run, find_open_run, run_key, this_ho
 from helix.library.sources import start_sync
 from helix.settings import Settings
 from helix.storage.connections import Connected
+from helix.storage.database import open_url
 from helix.storage.garbage_collection import settle
-from helix.storage.tenant_connections import open_url
 from pipelines.outages import through_outages
 from pipelines.program import summary
 from pipelines.runs.path_plan import FileHashes

@@ -9,7 +9,6 @@ changed, which a scheduled ingest mostly does, takes a third of the time without
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import stat
@@ -18,16 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psycopg
-
-from helix.errors import StoreUnavailable
 from helix.library.run_files import NewFile, add_files, fail_file, retag, set_unchanged
 from helix.library.runs import create_run, find_open_run, finish_run, set_stage
-from helix.settings import Settings
 from helix.storage.connections import Connected
 from helix.storage.stored_bytes import drop_bytes, keep_bytes
 from helix.storage.stored_documents import fingerprints, give_metadata, sources_without_file
-from helix.storage.tenant_connections import open_url
 from pipelines.files.recipe import Fingerprint, is_unchanged
 from pipelines.files.scan import Scan, SourceFile, scan
 from pipelines.runs.planned_files import (
@@ -69,47 +63,39 @@ class FileHashes:
         return self._hashes[key]
 
 
-async def nothing_to_do(
-    settings: Settings, options: dict[str, Any], key: str, tenant: str, hashes: FileHashes
+def nothing_to_do(
+    connection: Connected,
+    limits: FileLimits,
+    options: dict[str, Any],
+    key: str,
+    tenant: str,
+    hashes: FileHashes,
 ) -> Scan | None:
     """The scan of a run whose files are all stored as they are; it is then on record as done.
 
     None: there is something to do, to go on with, or to complain of.
-
-    Raises:
-        StoreUnavailable: as open_url does.
     """
-    limits = FileLimits.of(settings)
-
-    def look(url: str) -> Scan | None:
-        with psycopg.connect(url) as connection:
-            if find_open_run(connection, key, tenant) is not None:
-                return None
-            walked = scan(options["paths"], Path(options["base"]))
-            uris = [source.source_uri for source in walked.sources]
-            stored = fingerprints(connection, tenant, uris)
-            title = options.get("title")
-            told = any(source.metadata for source in walked.sources)
-            if (
-                walked.problems
-                or told
-                or not all(
-                    uri in stored and inspect(source, stored[uri], title, limits, hashes).unchanged
-                    for uri, source in zip(uris, walked.sources, strict=True)
-                )
-            ):
-                return None
-            run_id = create_run(connection, "paths", options, tenant=tenant)
-            add_files(connection, run_id, [NewFile(uri) for uri in uris])
-            set_unchanged(connection, run_id, range(len(uris)))
-            finish_run(connection, run_id, "done")
-        return walked
-
-    async with open_url(settings) as url:
-        try:
-            return await asyncio.to_thread(look, url)
-        except psycopg.Error as error:
-            raise StoreUnavailable("the database does not answer; try again") from error
+    if find_open_run(connection, key, tenant) is not None:
+        return None
+    walked = scan(options["paths"], Path(options["base"]))
+    uris = [source.source_uri for source in walked.sources]
+    stored = fingerprints(connection, tenant, uris)
+    title = options.get("title")
+    told = any(source.metadata for source in walked.sources)
+    if (
+        walked.problems
+        or told
+        or not all(
+            uri in stored and inspect(source, stored[uri], title, limits, hashes).unchanged
+            for uri, source in zip(uris, walked.sources, strict=True)
+        )
+    ):
+        return None
+    run_id = create_run(connection, "paths", options, tenant=tenant)
+    add_files(connection, run_id, [NewFile(uri) for uri in uris])
+    set_unchanged(connection, run_id, range(len(uris)))
+    finish_run(connection, run_id, "done")
+    return walked
 
 
 def plan_paths(

@@ -37,6 +37,7 @@ from helix.telemetry.logs import where
 from pipelines.files.embedding import RunBatch
 from pipelines.files.ingestion import FileIngestion, Tools
 from pipelines.outages import in_database, through_outages
+from pipelines.runs.daemon_thread import in_daemon_thread
 from pipelines.runs.path_plan import FileHashes, RunCancelled, plan_paths
 from pipelines.runs.planned_files import FileLimits
 from pipelines.runs.study_runs import carry_out_study
@@ -92,9 +93,7 @@ class Worker:
             if run.kind == "paths":
                 limits, hashes = FileLimits.of(self._settings), self._hashes or FileHashes()
                 await through_outages(
-                    lambda: asyncio.to_thread(
-                        plan_paths, store, run_id, run.options, limits, hashes
-                    )
+                    lambda: in_daemon_thread(plan_paths, store, run_id, run.options, limits, hashes)
                 )
             elif run.kind in ("url", "crawl"):
                 await plan_web(self._settings, store, run)  # an upload's files came with it
@@ -122,9 +121,7 @@ class Worker:
         from pipelines.sources.sync import plan_source  # here, for most runs are no sync
 
         try:
-            await through_outages(
-                lambda: asyncio.to_thread(plan_source, self._settings, store, run)
-            )
+            await through_outages(lambda: in_daemon_thread(plan_source, self._settings, store, run))
         except (StoreUnavailable, RunCancelled) as stopped:
             if isinstance(stopped, StoreUnavailable):
                 raise

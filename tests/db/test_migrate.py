@@ -196,6 +196,17 @@ def test_no_server(url: str, said: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "reason",
+    ["sorry, too many clients already", 'too many connections for role "u"',
+     "remaining connection slots are reserved for roles with the SUPERUSER attribute"],
+)  # fmt: skip
+def test_a_server_without_a_connection_left_is_not_to_be_started(reason: str) -> None:
+    error = psycopg.OperationalError(f"connection failed: FATAL:  {reason}")
+    told = str(explain("postgresql://u:hunter2@127.0.0.1/x", error))
+    assert "has no connection left" in told and "hunter2" not in told and "start it" not in told
+
+
 def test_a_server_whose_disk_is_full_is_not_to_be_started() -> None:
     told = "connection failed: FATAL:  could not write init file: No space left on device"
     problem = explain("postgresql://u:hunter2@db/x", psycopg.OperationalError(told))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from itertools import pairwise
@@ -64,6 +65,21 @@ def test_an_empty_path_is_not_this_folder(folder: Path, database_url: str) -> No
     done = ingest("")
     told = "ingest: a path is empty: name a file or folder; this folder is .\n"
     assert (done.exit_code, done.stderr) == (1, told)
+
+
+def test_ctrl_c_ends_the_look_at_a_large_folder(
+    folder: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked = []
+
+    def interrupted_walk(paths: object, base: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        walked.append(paths)
+
+    monkeypatch.setattr("pipelines.runs.path_plan.scan", interrupted_walk)
+    done = ingest(".")
+    assert (done.exit_code, walked) == (130, [])
+    assert done.stderr.startswith("ingest: interrupted; ")
 
 
 def test_titles(folder: Path, database_url: str) -> None:
@@ -207,7 +223,8 @@ def test_nothing_to_read(folder: Path, wire: GeminiWire, monkeypatch: pytest.Mon
     assert ingest(web).stderr == told
     result = ingest()
     assert result.exit_code == 1
-    assert result.stderr == "ingest: no path given, and there is no samples/ in this folder\n"
+    told = "ingest: no path is given, and this folder has no samples/: name files or folders\n"
+    assert result.stderr == told
     monkeypatch.delenv("DATABASE_URL")
     result = ingest("pictures")
     assert (result.exit_code, result.stderr.startswith("ingest: DATABASE_URL is not set: ")) == (

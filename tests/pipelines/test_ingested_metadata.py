@@ -136,6 +136,7 @@ def test_front_matter_is_read_as_it_is_written() -> None:
     found, warnings = metadata_of(
         'Title: T\nyear: 2024\nversion: "2.0"\ncode: 0123\ndue: 2024-05-01\ndraft: true\n'
         "none: ~\nempty:\ntags: [a, 'b', 3]\nnested: {x: 1}\nlong: >\n  two\n  lines\n"
+        "mixed: [1, {x: 2}]\n"
         "my key: 1\nbad: 2024-02-30\n"
     )
     assert found == {
@@ -143,6 +144,7 @@ def test_front_matter_is_read_as_it_is_written() -> None:
         "tags": ["a", "b", 3], "long": "two lines",
     }  # fmt: skip
     assert [warning[:30] for warning in warnings] == [
+        "front matter: metadata.nested ", "front matter: metadata.mixed i",
         "front matter: 'my key' is no k", "front matter: metadata.bad is ",
     ]  # fmt: skip
 

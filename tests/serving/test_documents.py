@@ -133,6 +133,12 @@ def test_a_malformed_value_is_told_with_what_it_may_be(
     assert (response.status_code, response.json()) == (400, {"error": told})
 
 
+def test_a_request_without_its_body_is_told_what_to_send(client: httpx.Client) -> None:
+    response = client.post("/v1/documents/batch")
+    told = "the body is no JSON object: send one, with Content-Type: application/json"
+    assert (response.status_code, response.json()) == (400, {"error": told})
+
+
 def test_an_unknown_key_is_told_on_one_line(client: httpx.Client) -> None:
     response = client.patch("/v1/documents/1", json={"ti\ntel": "T"})
     assert response.status_code == 400

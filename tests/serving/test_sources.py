@@ -78,6 +78,8 @@ def test_a_source_is_added_and_followed(
         if body:
             assert told["preview"]["waiting"] == ["0.md", "1.md"]
     assert [entry["key"] for entry in told["gone"]] == ["0.md", "1.md"]
+    assert client.post(f"/v1/sources/{number}/sync").status_code == 202, "no body: as usual"
+    _work(durable_database_url)
     client.post(f"/v1/sources/{number}/sync", json={"yes": True})
     _work(durable_database_url)
     assert client.get(f"/v1/sources/{number}").json()["documents"] == 1

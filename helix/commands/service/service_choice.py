@@ -67,7 +67,8 @@ async def opened(kind: type[_Service], option: str | None, tenant: str) -> Async
 async def opened_library(settings: Settings, tenant: str) -> AsyncIterator[Library]:
     """The tenant's library in the database; neither an embedder nor a model is loaded."""
     from helix.storage.connections import Connections
-    from helix.storage.tenant_connections import TenantConnections, open_url
+    from helix.storage.database import open_url
+    from helix.storage.tenant_connections import TenantConnections
 
     async with open_url(settings) as url:
         connections = Connections(url, pool_size=1)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -90,6 +90,9 @@ class SyncRequest(BaseModel):
     tenant_id: str | None = None
 
 
+_USUAL = SyncRequest()
+
+
 @router.get("", summary="List sources")
 async def sources(caller: CurrentCaller) -> JSONResponse:
     """List those whose spaces may all be read, with what a source can be as `kinds`."""
@@ -168,7 +171,9 @@ async def remove(caller: CurrentCaller, source_id: int, keep_documents: bool = F
 
 
 @router.post("/{source_id}/sync", summary="Sync a source", status_code=202)
-async def sync(caller: CurrentCaller, source_id: int, asked: SyncRequest) -> Row:
+async def sync(
+    caller: CurrentCaller, source_id: int, asked: Annotated[SyncRequest, Body()] = _USUAL
+) -> Row:
     """Start the run that brings it in step; the one under way for the same, if there is.
 
     `409` where another sync of it is under way; `403` for who may read its documents only.
