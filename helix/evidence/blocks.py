@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, takewhile
 
-from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_row
+from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_record, is_row
 
 MOST_WORDS = 60
 """Of what is quoted of one paragraph; an announced list may have as many words again."""
@@ -147,6 +147,14 @@ class Layout(Forms):
                 open_items.append((place, indent))
             items.append(open_items[-1][0] if open_items else None)
         return items
+
+    def record_of(self, place: int) -> list[int]:
+        """The heading that the unit at ``place`` stands under, where that names a record."""
+        above = range(place - 1, -1, -1)
+        heading = next((at for at in above if self.forms[at] is Form.HEADING), None)
+        if heading is None or not is_record(self._units[heading].text):
+            return []
+        return [heading]
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""

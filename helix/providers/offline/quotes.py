@@ -241,6 +241,8 @@ class _Reading:
             return []  # an entry of a table of contents
         if all(text.endswith(ASKS) for text in texts):
             return []  # it asks as well
+        if layout.forms[places[0]] is not Form.HEADING:
+            places = layout.record_of(places[0]) + places
         return [
             Quote(chosen.passage, *_part(own[at], form, self._question), form)
             for at, form in ((at, layout.forms[at]) for at in places)
