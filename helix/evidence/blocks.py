@@ -156,6 +156,19 @@ class Layout(Forms):
             return []
         return [heading]
 
+    def entries(self) -> list[list[int]]:
+        """Places of terms with what is moved in under them, and of records with what follows."""
+        found = list[list[int]]()
+        is_open = False
+        for place, form in enumerate(self.forms):
+            if form is Form.HEADING:
+                is_open = is_record(self._units[place].text)
+            if self._is_term(place) or (is_open and form is Form.HEADING):
+                found.append([place])
+            elif found and (is_open or self._item_of(place) == found[-1][0]):
+                found[-1].append(place)
+        return found
+
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""
         if not is_row(self._units[place].text) or not self._is_header_row(place):

@@ -19,6 +19,7 @@ from helix.language.rows import BESIDE, INWARDS
 from helix.language.sentences import Passage, Unit, units_of
 from helix.language.words import copy_words
 from helix.providers.offline.exact import Exact, exact, forms
+from helix.providers.offline.named_units import NamedUnits
 from helix.providers.offline.reading import OfferedSource
 
 _TRIED = 8
@@ -109,38 +110,9 @@ class _Reading:
         self._layouts = [
             Layout(passage, units) for passage, units in zip(passages, own, strict=True)
         ]
-        self._outdone = self._outdone_rows()
-        self.probabilities = self._with_outdone(likely)
+        named = NamedUnits(question, self._asked, sources, self._units, self._layouts)
+        self.probabilities = named.told(likely)
         self._preference = self.probabilities * new
-
-    def _outdone_rows(self) -> dict[int, list[int]]:
-        """By the place of a row those of its table's rows that have less of the question whole.
-
-        The question asks for it and not for them, however likely they are to the model.
-        """
-        rows = {
-            at: self._asked.told(unit.text)
-            for at, unit in enumerate(self._units)
-            if self._layouts[unit.passage].forms[unit.place] is Form.ROW
-        }
-        return {
-            at: [one for one, less in rows.items() if less < told and self._is_beside(one, at)]
-            for at, told in rows.items()
-            if told
-        }
-
-    def _is_beside(self, one: int, other: int) -> bool:
-        """True for two units of one section."""
-        first, second = (self._sources[self._units[at].passage].place for at in (one, other))
-        return first == second
-
-    def _with_outdone(self, likely: Floats) -> Floats:
-        """The probabilities; a row has that of the likeliest row that it outdoes too."""
-        told = likely.copy()
-        for at, others in self._outdone.items():
-            told[at] = min(1, likely[at] + max((likely[one] for one in others), default=0))
-        told[[one for others in self._outdone.values() for one in others]] = 0
-        return told
 
     def _newness(self, before: str) -> Floats:
         """A weight for each unit, less than 1 of those that ``before`` has.
