@@ -6,11 +6,11 @@ and a sentence with those that go on behind it in its paragraph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, takewhile
 
-from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_row
+from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_record, is_row
 
 MOST_WORDS = 60
 """Of what is quoted of one paragraph; an announced list may have as many words again."""
@@ -31,14 +31,41 @@ class Layout(Forms):
         The one at ``place`` is among them, but for a heading with which ``goes_on`` says that what
         stands under it goes, or that asks. What stands in front of it in its paragraph is quoted as
         far back as ``leads`` says so of each place, what follows as long as ``goes_on`` does, or as
-        far as a command that the paragraph ends with, or under a heading that asks, to its end.
+        far as a command that the paragraph ends with. Behind a question that opens a paragraph, and
+        under a heading that asks, its rest is the answer; under a heading further paragraphs are
+        quoted too as long as ``goes_on`` does.
         """
         below = self._behind_heading(place)
-        asks = any(line.rstrip("# ").endswith(ASKS) for line in self._units[place].text.split("\n"))
-        is_answer = below != place and asks
+        asks = self._asks(place)
+        is_answer = asks and (below != place or self._opens_asking(place))
         places = self._quoted(place, below, (lambda _: True) if is_answer else goes_on, leads)
+        if places and is_answer and below != place:
+            places += takewhile(goes_on, self._further(places))
         is_said = below == place or asks or not places or goes_on(below)
         return places if is_said else [place, *places]
+
+    def _asks(self, place: int) -> bool:
+        lines = self._units[place].text.split("\n")
+        return any(line.rstrip("# ").endswith(ASKS) for line in lines)
+
+    def _opens_asking(self, place: int) -> bool:
+        """True for a question that only questions stand in front of in its paragraph."""
+        while self.forms[place] in (Form.TEXT, Form.ITEM) and self._asks(place):
+            if self._starts_block(place):
+                return True
+            place -= 1
+        return False
+
+    def _further(self, places: Sequence[int]) -> Iterator[int]:
+        """Sentences behind the paragraph that ``places`` end with, as far as the words go."""
+        words = sum(map(self._words, places))
+        if not self._ends_block(places[-1]):
+            return
+        for at in range(places[-1] + 1, len(self._units)):
+            words += self._words(at)
+            if self.forms[at] is not Form.TEXT or words > MOST_WORDS:
+                return
+            yield at
 
     def _quoted(
         self, found: int, place: int, goes_on: Callable[[int], bool], leads: Callable[[int], bool]
@@ -120,6 +147,27 @@ class Layout(Forms):
                 open_items.append((place, indent))
             items.append(open_items[-1][0] if open_items else None)
         return items
+
+    def record_of(self, place: int) -> list[int]:
+        """The heading that the unit at ``place`` stands under, where that names a record."""
+        above = range(place - 1, -1, -1)
+        heading = next((at for at in above if self.forms[at] is Form.HEADING), None)
+        if heading is None or not is_record(self._units[heading].text):
+            return []
+        return [heading]
+
+    def entries(self) -> list[list[int]]:
+        """Places of terms with what is moved in under them, and of records with what follows."""
+        found = list[list[int]]()
+        is_open = False
+        for place, form in enumerate(self.forms):
+            if form is Form.HEADING:
+                is_open = is_record(self._units[place].text)
+            if self._is_term(place) or (is_open and form is Form.HEADING):
+                found.append([place])
+            elif found and (is_open or self._item_of(place) == found[-1][0]):
+                found[-1].append(place)
+        return found
 
     def rows_under(self, place: int) -> list[int]:
         """Places of the rows under the one at ``place``, where that names a table's columns."""

@@ -205,6 +205,15 @@ def is_row(text: str) -> bool:
     return text.lstrip().startswith("|") or BESIDE in text
 
 
+def is_record(heading: str) -> bool:
+    """True of a heading that numbers, dates or versions make: `[3.18.0] - 2021-01-08`.
+
+    It names one of many entries of a kind, and what stands under it says little without it.
+    """
+    found = [any(map(str.isdigit, word)) for word in heading.split() if any(map(str.isalnum, word))]
+    return 2 * sum(found) > len(found) or (2 * sum(found) == len(found) > 0 and not found[0])
+
+
 def bare(line: str) -> str:
     """A heading without its marks, for comparison."""
     return "".join(c for c in line.casefold() if c.isalnum())

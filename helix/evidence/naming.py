@@ -87,7 +87,7 @@ class Naming:
             for word in asked
             if word in name.label | outer | name.caption
         )
-        strange = len(name.column.difference(self.words, name.caption))
+        strange = len(name.plain_column.difference(self.words, name.caption))
         share_covered = covered / total if total else 0.0
         score = share_covered + share - _STRANGE * strange
         return Mention(met, score, share_covered, met | outer | name.caption)
@@ -110,11 +110,15 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class CellWords:
-    """The meanings of the words of a cell's label, of its groups, its column and its caption."""
+    """The meanings of the words of a cell's label, of its groups, its column and its caption.
+
+    ``plain_column`` are its column's without brackets, which have a unit: `Amount (EUR)`.
+    """
 
     label: Words
     group: Words
     column: Words
+    plain_column: Words
     caption: Words
 
 
@@ -123,7 +127,8 @@ def words_of_cell(row: str, column: str, caption: str) -> CellWords:
     """The words of a cell's names, without periods and, in its row, without brackets."""
     *groups, label = row.split(INWARDS)
     bare = _BRACKETS.sub(" ", label)
-    texts = bare if meanings(bare) else label, " ".join(groups), column, caption
+    label, plain = bare if meanings(bare) else label, _BRACKETS.sub(" ", column)
+    texts = label, " ".join(groups), column, plain, caption
     return CellWords(*(frozenset(meanings(without_periods(text))) for text in texts))
 
 

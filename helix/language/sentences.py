@@ -61,6 +61,9 @@ _FIRST_CELL = re.compile(r"([^|\n]{1,300}?) \| ")
 _NAMED_CELL = re.compile(r"[^.!?…()\[\]]{1,120}?: ")
 _SENTENCE_OR_OPEN = re.compile(r"(?<!\b[A-Z])[.!?…][\"'”’)]?\s|[(\[{][^)\]}]*$|^[^`]*`[^`]*$")
 
+# A definition of a link in Markdown: `[3.19.0]: https://example.com/compare/3.19.0`.
+_LINK = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]: (?=\S{0,200}[/#])\S++\Z")
+
 _LISTS = word_lists("sentences")
 _NEVER_ENDS = _LISTS["never_ends"]
 _BEFORE_NUMBER = _LISTS["before_number"]
@@ -296,10 +299,13 @@ class Unit:
 
 
 def units_of(passages: Sequence[Passage]) -> list[Unit]:
-    """The units of all passages, in order; together they cover every visible character."""
+    """The units of all passages, in order; with the definitions of links, which say nothing and
+    have the words of what they are named for, they cover every visible character."""
     units: list[Unit] = []
     for number, passage in enumerate(passages):
-        spans = sentence_spans(passage.text)
+        spans = [
+            span for span in sentence_spans(passage.text) if not _LINK.match(passage.text, *span)
+        ]
         units += [
             Unit(passage.text[start:end], number, place, len(spans), start, end)
             for place, (start, end) in enumerate(spans)

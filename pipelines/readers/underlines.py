@@ -17,7 +17,8 @@ def headings_of(text: str) -> Iterator[Heading]:
 
     In front of it is an empty line, or the same run. The first kind of run in a text is that of its
     outermost level, the next that of the level below. A run that separates texts elsewhere, as in
-    `svn log`, underlines only a line of its own length.
+    `svn log`, underlines only a line of its own length; lines that share the run between them are
+    records.
     """
     levels: dict[tuple[str, bool], int] = {}
     rules = set(_rules(text))
@@ -27,12 +28,27 @@ def headings_of(text: str) -> Iterator[Heading]:
             continue
         before, above = _line_before(text, start)
         is_over = above == run
+        if is_over and (_is_below_record(text, before, run) or _is_above_record(text, found)):
+            continue
         is_alone = is_over or not (above or line[0].isspace())
         is_rule = not is_over and run in rules and len(line) < len(run)
         if is_alone and not (is_rule or _GAP.search(line) or _UNDERLINE.fullmatch(line)):
             level = levels.setdefault((found[1], is_over), len(levels) + 1)
             begin = before if is_over else start
             yield Heading(begin, found.end(), level, short_title(line))
+
+
+def _is_below_record(text: str, start: int, run: str) -> bool:
+    """True where the run at ``start`` stands under a line that has the same run above it too."""
+    begin, line = _line_before(text, start)
+    return bool(line) and line != run and _line_before(text, begin)[1] == run
+
+
+def _is_above_record(text: str, found: re.Match[str]) -> bool:
+    """True where a run stands above a line that has the same run below it too."""
+    lines = text[found.end() + 1 : found.end() + 2 * LONGEST_HEADING].split("\n", 2)[:2]
+    run = found[0].rstrip()
+    return len(lines) == 2 and lines[1].rstrip() == run and lines[0].strip() not in ("", run)
 
 
 def _rules(text: str) -> Iterator[str]:

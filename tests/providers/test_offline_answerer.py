@@ -196,19 +196,6 @@ def test_a_row_that_was_quoted_is_asked_for_another_cell() -> None:
     assert answer == f"{rows[1]} [1]"
 
 
-def test_a_row_is_not_asked_for_what_another_row_is_called_by() -> None:
-    rows = [
-        f"Order: SO-{number} | Customer: {name} | Country: {country} | Amount (EUR): {amount}"
-        for number, name, country, amount in [
-            (4, "Kieler Werft", "Germany", "2045.00"),
-            (6, "Atlantic Rope", "Ireland", "77.00"),
-        ]
-    ]
-    follows = "Which customer is from Ireland?"
-    answer = ask("What is the amount of SO-4?", "\n".join(rows), follows=follows, said=rows[1])
-    assert "Atlantic Rope" not in answer
-
-
 def test_what_was_said_is_said_again_where_nothing_else_answers() -> None:
     question = "Within how many days are refunds accepted?"
     said = f"Answer given: {REFUNDS}"

@@ -130,3 +130,16 @@ def test_a_row_of_many_cells_is_quoted_whole() -> None:
         for name, city in (("North", "Oslo"), ("South", "Bergen"), ("East", "Molde"))
     ]
     assert ask("Which store is in Bergen?", "\n".join(rows)) == f"{rows[1]} [1]"
+
+
+def test_a_directive_between_blocks_of_code_is_in_neither() -> None:
+    text = (
+        "To install the tool, run these commands:\n\n.. code-block:: console\n\n"
+        "   $ pip install tool\n   $ tool init\n\n.. code-block:: console\n\n"
+        "   $ tool start --all"
+    )
+    first, second = "$ pip install tool\n$ tool init", "$ tool start --all"
+    assert ask("Which commands install the tool?", text) == (
+        "To install the tool, run these commands: [1]\n"
+        f"```\n{first}\n```\n[1]\n```\n{second}\n```\n[1]"
+    )

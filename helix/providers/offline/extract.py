@@ -17,7 +17,7 @@ from helix.evidence.blocks import Layout
 from helix.evidence.forms import STEP, Form
 from helix.language.paraphrases import rephrasings
 from helix.language.rows import BESIDE
-from helix.language.sentences import Passage, units_of
+from helix.language.sentences import Passage, Span, units_of
 from helix.language.word_lists import word_lists
 from helix.providers.offline.cells import named_cell
 from helix.providers.offline.extremes import asks_for_extreme, extreme_of
@@ -35,6 +35,7 @@ _PART = re.compile(rf",(?!\d)|\s(?:{_JOINING})\s(?=(?:\S+\s+){{2}}\S)", re.IGNOR
 _BULLET_MARK = re.compile(r"^(?:[-*+•‣◦▪▶●○■□–—·>]|#\.)\s+")
 _FALSE_MARKER = re.compile(r"\[(\s*[0-9]{1,9}(?:\s*,\s*[0-9]{1,9})*\s*)\]")
 _ROUND = r"(\1)"
+_DIRECTIVE = ".. "
 _SEPARATOR = dict.fromkeys(Form, "\n") | {Form.TEXT: " "}
 """The separator in front of a further sentence; of anything else."""
 _MOST_LEADS = 6
@@ -176,13 +177,24 @@ def _written(quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> str:
 
 
 def _cited(form: Form, quotes: Sequence[Quote], sources: Sequence[OfferedSource]) -> Iterator[str]:
-    """The texts of neighbouring quotes of one form with their markers; of code one block."""
+    """The texts of neighbouring quotes of one form with their markers; of code its blocks."""
     source = sources[quotes[0].source]
     if form is Form.CODE:
-        yield f"{_code(source.text, quotes[0].start, quotes[-1].end)}\n[{source.number}]"
+        for start, end in _blocks(source.text, quotes):
+            yield f"{_code(source.text, start, end)}\n[{source.number}]"
         return
     for one in quotes:
         yield f"{quote(source.text[one.start : one.end])} [{source.number}]"
+
+
+def _blocks(text: str, quotes: Sequence[Quote]) -> list[Span]:
+    """The blocks of neighbouring quotes of code: a directive between two is of neither."""
+    blocks = [(quotes[0].start, quotes[0].end)]
+    for one in quotes[1:]:
+        start, end = blocks[-1]
+        is_apart = text[end : one.start].lstrip().startswith(_DIRECTIVE)
+        blocks[-1:] = [(start, end), (one.start, one.end)] if is_apart else [(start, one.end)]
+    return blocks
 
 
 def _code(text: str, start: int, end: int) -> str:

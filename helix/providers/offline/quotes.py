@@ -17,8 +17,9 @@ from helix.evidence.model import LIKELY, evidence_model, how_likely
 from helix.evidence.words import Floats, words_of
 from helix.language.rows import BESIDE, INWARDS
 from helix.language.sentences import Passage, Unit, units_of
-from helix.language.word_lists import word_lists
-from helix.language.words import copy_words, words
+from helix.language.words import copy_words
+from helix.providers.offline.exact import Exact, exact, forms
+from helix.providers.offline.named_units import NamedUnits
 from helix.providers.offline.reading import OfferedSource
 
 _TRIED = 8
@@ -37,9 +38,6 @@ of names 0.78 to 1.2 (`And the Master's?`), of turns about the same thing 0.5 to
 _SAID = 0.1
 """Weight of a unit that the conversation has already."""
 _MOST_WORDS = 100  # of one unit; of a longer one, which has no sentences, the part that answers
-_NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
-_VERSION = re.compile(r"v\d[\d.]*")
-_JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-/.][^\W_]++)+)")
 _CLAUSE = re.compile(r"[^;:,.\n]+[;:,.\n]*\s*|[;:,.\n]+\s*")
 
 
@@ -96,11 +94,13 @@ class _Reading:
         behind = {topic: how_likely(with_topic(question, topic), read) for topic in topics or [""]}
         enough = _LATEST * max(float(one.max(initial=0)) for one in behind.values())
         topic, likely = next(one for one in behind.items() if one[1].max(initial=0) >= enough)
-        self._needed = needed or heaviest(topic)
+        self._asked = exact(question)
+        self._needed = needed or ("" if self._asked.names else heaviest(topic))
         if topic:
             likely = likely / max(1 - float(likely[new < 1].sum()), 0.1)
-        self.probabilities = np.maximum(likely, how_likely(question, read)) if stands else likely
-        self._new, self._preference = new, self.probabilities * new
+        if stands or self._asked.names:
+            likely = np.maximum(likely, how_likely(question, read))
+        self._new = new
         lines = (line for passage in passages for line in passage.headings.splitlines())
         self._titles = frozenset(map(bare, lines))
         own: list[list[Unit]] = [[] for _ in passages]
@@ -110,6 +110,9 @@ class _Reading:
         self._layouts = [
             Layout(passage, units) for passage, units in zip(passages, own, strict=True)
         ]
+        named = NamedUnits(question, self._asked, sources, self._units, self._layouts)
+        self.probabilities = named.told(likely)
+        self._preference = self.probabilities * new
 
     def _newness(self, before: str) -> Floats:
         """A weight for each unit, less than 1 of those that ``before`` has.
@@ -129,7 +132,7 @@ class _Reading:
         number, in its source, and its negation in the unit: that is exact, whatever the model
         says.
         """
-        exact, found, least = _exact(self._question), list[list[Quote]](), 0.0
+        asked, found, least = self._asked, list[list[Quote]](), 0.0
         ranked = np.argsort(-self._preference, kind="stable")
         for place in map(int, ranked[self.probabilities[ranked] >= bar][:_TRIED]):
             if len(found) == 2 or self._preference[place] < least:
@@ -137,7 +140,7 @@ class _Reading:
             if found and self._new[place] < 1:
                 continue
             quotes = max(map(self.quotes, self._copies(place)), key=len)
-            is_told = self._holds(exact, place) and self._has_all(exact, quotes)
+            is_told = asked.denies_as(self._units[place].text) and self._has_all(asked, quotes)
             if is_told and self._is_new(quotes, found):
                 found.append(quotes)
                 is_sure = self.probabilities[place] >= LIKELY
@@ -173,23 +176,15 @@ class _Reading:
     def _text(self, quote: Quote) -> str:
         return self._sources[quote.source].text[quote.start : quote.end]
 
-    def _holds(self, exact: _Exact, place: int) -> bool:
-        """True where the unit at ``place`` has the negation of the question, or that has none."""
-        return not exact.is_negated or _denies(words(self._units[place].text))
-
-    def _has_all(self, exact: _Exact, quotes: Sequence[Quote]) -> bool:
+    def _has_all(self, asked: Exact, quotes: Sequence[Quote]) -> bool:
         if not quotes:
             return False
         source = self._sources[quotes[0].source]
         quoted = " ".join(map(self._text, quotes))
-        near = _forms(f"{source.place.text}\n{quoted}")
-        if not exact.identifiers <= near or not is_met(self._needed, near):
+        near = forms(f"{source.place.text}\n{quoted}")
+        if not asked.identifiers <= near or not is_met(self._needed, near):
             return False
-        if quotes[0].form is Form.ROW and (others := exact.joined - _joined(quoted)):
-            rows = filter(is_row, source.text.split("\n"))
-            if any(others & _joined(row) for row in rows):
-                return False
-        return exact.numbers <= near | _forms(source.text)
+        return asked.numbers <= near | forms(source.text)
 
     def quotes(self, place: int) -> list[Quote]:
         """The unit at ``place`` and what belongs to it; none where it only names something.
@@ -218,6 +213,8 @@ class _Reading:
             return []  # an entry of a table of contents
         if all(text.endswith(ASKS) for text in texts):
             return []  # it asks as well
+        if layout.forms[places[0]] is not Form.HEADING:
+            places = layout.record_of(places[0]) + places
         return [
             Quote(chosen.passage, *_part(own[at], form, self._question), form)
             for at, form in ((at, layout.forms[at]) for at in places)
@@ -226,44 +223,6 @@ class _Reading:
 
 def _as_line(text: str) -> str:
     return f" {' '.join(copy_words(text))} "
-
-
-@dataclass(frozen=True)
-class _Exact:
-    """The numbers of a question, its words of letters and digits or underscores, its negation.
-
-    ``joined`` are the words with a digit that marks join, such as ``SO-4``: among the rows of a
-    table such a one names its row.
-    """
-
-    numbers: frozenset[str]
-    identifiers: frozenset[str]
-    joined: frozenset[str]
-    is_negated: bool
-
-
-def _forms(text: str) -> set[str]:
-    """The words of a text, and the numbers of its versions: who asks for 7 finds ``v7`` too."""
-    forms = {word.form for word in words_of(text)}
-    return forms | {form[1:] for form in forms if _VERSION.fullmatch(form)}
-
-
-def _exact(question: str) -> _Exact:
-    forms = [word.form for word in words_of(question)]
-    with_digit = frozenset(form for form in forms if any(map(str.isdigit, form)))
-    plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
-    identifiers = (with_digit - plain) | {form for form in forms if "_" in form}
-    return _Exact(plain, identifiers, _joined(question), _denies(words(question)[1:]))
-
-
-def _joined(text: str) -> frozenset[str]:
-    found = (one.casefold() for one in _JOINED.findall(text))
-    return frozenset(one for one in found if any(map(str.isdigit, one)))
-
-
-def _denies(found: Sequence[str]) -> bool:
-    """True if words deny; the one that opens a question does not: `Don't you ship to Norway?`."""
-    return any(word in _NEGATIONS or word.endswith("n't") for word in found)
 
 
 def _heading(unit: Unit) -> tuple[int, int]:

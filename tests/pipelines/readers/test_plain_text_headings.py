@@ -109,6 +109,17 @@ def test_a_numbered_list_has_no_headings(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "=====\nSO-4\n=====\nSO-5\n=====\nSO-6\n=====\n",
+        "Orders\n\n=========\nSO-4 open\n=========\nSO-5 sent\n=========\n",
+    ],
+)
+def test_lines_that_share_the_runs_between_them_are_records(text: str) -> None:
+    assert not read("text", text.encode()).sections
+
+
+@pytest.mark.parametrize(
     "line", ["a\n", " a\n\n", "1. a\n\n", "1.1.1 a\n", "\t", "  ", "A.  b\n c\n"]
 )
 def test_eight_times_the_lines_take_some_eight_times_as_long(line: str) -> None:

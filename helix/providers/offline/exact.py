@@ -1,0 +1,78 @@
+"""Exact checks of what is quoted: a question's numbers, identifiers and negation, and its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from helix.evidence.words import words_of
+from helix.language.terms import STOP_WORDS
+from helix.language.word_lists import word_lists
+from helix.language.words import words
+
+_NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
+_VERSION = re.compile(r"v\d[\d.]*")
+_JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-/.][^\W_]++)+)")
+_CELL_END = re.compile(r" ?\| ?")
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The numbers of a question, its words of letters and digits or underscores, its negation.
+
+    ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words.
+    """
+
+    numbers: frozenset[str]
+    identifiers: frozenset[str]
+    joined: frozenset[str]
+    line: str
+    is_negated: bool
+
+    def told(self, row: str) -> frozenset[str]:
+        """The question's part that a table's row has whole: values of cells, joined words.
+
+        A value of stop words alone, such as a grade `A`, may be in any question.
+        """
+        cells = (cell.rpartition(": ")[2] for cell in _CELL_END.split(row))
+        values = (
+            " ".join(found) for cell in cells if not STOP_WORDS.issuperset(found := words(cell))
+        )
+        return (self.joined & joined(row)).union(v for v in values if f" {v} " in self.line)
+
+    @property
+    def names(self) -> bool:
+        """True of a question that has an identifier: then it names its thing itself."""
+        return bool(self.identifiers or self.joined)
+
+    def denies_as(self, text: str) -> bool:
+        """True where a text denies as the question does, or that does not."""
+        return not self.is_negated or _denies(words(text))
+
+
+def exact(question: str) -> Exact:
+    """The parts of a question that must stand in what is quoted."""
+    found = [word.form for word in words_of(question)]
+    with_digit = frozenset(form for form in found if any(map(str.isdigit, form)))
+    plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
+    identifiers = (with_digit - plain) | {form for form in found if "_" in form}
+    line = f" {' '.join(words(question))} "
+    return Exact(plain, identifiers, joined(question), line, _denies(words(question)[1:]))
+
+
+def forms(text: str) -> set[str]:
+    """The words of a text, and the numbers of its versions: who asks for 7 finds ``v7`` too."""
+    found = {word.form for word in words_of(text)}
+    return found | {form[1:] for form in found if _VERSION.fullmatch(form)}
+
+
+def joined(text: str) -> frozenset[str]:
+    """The words of a text that have a digit, and marks within."""
+    found = (one.casefold() for one in _JOINED.findall(text))
+    return frozenset(one for one in found if any(map(str.isdigit, one)))
+
+
+def _denies(found: Sequence[str]) -> bool:
+    """True if words deny; the one that opens a question does not: `Don't you ship to Norway?`."""
+    return any(word in _NEGATIONS or word.endswith("n't") for word in found)

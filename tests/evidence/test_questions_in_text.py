@@ -1,0 +1,55 @@
+"""Questions that a text answers behind them: as a heading, or at the beginning of a paragraph."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.offline_answers import ask_over as ask
+from tests.support.quoted_units import quoted
+
+FONTS = """3.3  Can I charge people for my additional work? In other words, can I sell the font?
+Not by itself. Fonts made from others cannot be sold by themselves.
+
+3.4  Can I pay someone to enhance the fonts?
+Yes. This is a good way to fund the further development.
+
+The fonts are drawn by volunteers. Why would they? They like it."""
+ATTACK = """1.7\tIs the tool vulnerable to the descriptor attack?
+
+\tRevisions 4.63 and above are not vulnerable.
+
+\tRevisions 4.62 and below are vulnerable, but no damage
+\thas so far been seen.
+
+1.8\tCan I alter it?
+
+\tYes."""
+
+
+@pytest.mark.parametrize(
+    ("start", "last"),
+    [
+        ("3.3", "Fonts made from others"),
+        ("In other words", "Fonts made"),
+        ("3.4", "This is a good"),
+    ],
+)
+def test_the_rest_of_its_paragraph_answers_a_question(start: str, last: str) -> None:
+    places = quoted(FONTS, start)
+    assert places[-1].startswith(last)
+
+
+def test_a_question_within_a_paragraph_is_a_sentence_of_it() -> None:
+    assert quoted(FONTS, "The fonts are")[0].startswith("The fonts are")
+
+
+def test_a_question_of_the_text_is_answered_and_not_given_back() -> None:
+    answer = ask("Can I charge people for my additional work on a font?", FONTS)
+    assert "Not by itself." in answer
+
+
+def test_further_paragraphs_answer_a_heading_that_asks() -> None:
+    assert quoted(ATTACK, "1.7") == [
+        "Revisions 4.63 and above are not vulnerable.",
+        "Revisions 4.62 and below are vulnerable, but no damage has so far been seen.",
+    ]

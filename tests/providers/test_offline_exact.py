@@ -1,0 +1,60 @@
+"""Rows of a table that have more of a question whole than others: they are what it asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from helix.providers.offline.exact import exact
+from tests.support.offline_answers import ask_over as ask
+
+ORDERS = [
+    ("SO-1", "Baltic Yards", "Latvia", "510.00", "2026-01-04"),
+    ("SO-2", "Nordhavn Supply", "Denmark", "1250.50", "2026-01-09"),
+    ("SO-4", "Kieler Werft", "Germany", "2045.00", "2026-02-11"),
+    ("SO-6", "Atlantic Rope", "Ireland", "77.00", "2026-03-01"),
+]
+COLUMNS = ("Order", "Customer", "Country", "Amount (EUR)", "Date")
+NAMED = [" | ".join(map(": ".join, zip(COLUMNS, order, strict=True))) for order in ORDERS]
+BARRED = [f"| {' | '.join(cells)} |" for cells in (COLUMNS, ["---"] * 5, *ORDERS)]
+LABELLED = [row.removeprefix("Order: ") for row in NAMED]
+RACES = """Half Ben Nevis | dist: 6 | climb: 2200 | time: 47.633
+Ben Nevis | dist: 10 | climb: 4400 | time: 85.583
+Cow Hill | dist: 2 | climb: 900 | time: 17.933"""
+
+
+@pytest.mark.parametrize("rows", [NAMED, BARRED, LABELLED], ids=["named", "barred", "labelled"])
+@pytest.mark.parametrize(
+    "before", ["Which customer is from Ireland?", "What is the amount of SO-6?"]
+)
+def test_a_follow_up_is_answered_by_the_row_it_names(rows: list[str], before: str) -> None:
+    said = f"{rows[-1]} [1]"
+    answer = ask("What is the amount of SO-4?", "\n".join(rows), follows=before, said=said)
+    assert answer.startswith(rows[-2])
+
+
+def test_a_row_of_a_longer_name_is_not_the_one_asked_for() -> None:
+    answer = ask("What is the distance of the Ben Nevis race?", RACES)
+    assert answer == "Ben Nevis | dist: 10 | climb: 4400 | time: 85.583 [1]"
+
+
+def test_a_unit_in_brackets_is_no_strange_word_of_a_column() -> None:
+    answer = ask("What is the amount of SO-4?", "\n".join(LABELLED))
+    assert answer == "SO-4: 2045.00, Amount (EUR) [1]"
+
+
+def test_the_names_of_columns_outdo_no_row() -> None:
+    assert ask("What is the country of Kieler Werft?", "\n".join(BARRED)).startswith("| SO-4")
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "told"),
+    [
+        ("What is the amount of SO-4?", "Order: SO-4 | Amount: 7", {"so-4"}),
+        ("What is the amount of SO-4?", "Order: SO-4 (late) | Amount: 7", {"so-4"}),
+        ("What is the amount of SO-4?", "| SO-6 | 7 |", set()),
+        ("How many women are in type IV?", "type: IV | sex: women | count: 105", {"iv", "women"}),
+        ("What is a pass worth?", "grade: A | points: 5", set()),
+    ],
+)
+def test_what_a_row_has_of_a_question(question: str, row: str, told: set[str]) -> None:
+    assert exact(question).told(row) == told
