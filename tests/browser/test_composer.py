@@ -35,6 +35,17 @@ def test_shift_enter_breaks_the_line(page: Page) -> None:
     expect(page.locator(".turn")).to_have_count(0)
 
 
+def test_the_box_is_seen_whole_below_the_first_examples(page: Page) -> None:
+    asked = [{"question": f"{REFUND} {n}", "document_id": 1, "title": "Refunds"} for n in range(6)]
+    page.route("**/v1/suggestions*", lambda route: route.fulfill(json={"questions": asked}))
+    page.reload()
+    expect(page.locator(".examples button")).to_have_count(6)
+    for width, height in ((1280, 600), (390, 640)):
+        page.set_viewport_size({"width": width, "height": height})
+        until(page, "document.documentElement.scrollHeight > innerHeight")
+        expect(page.locator(".composer")).to_be_in_viewport(ratio=1)
+
+
 def test_the_box_is_as_high_as_its_text_when_the_device_is_turned(page: Page) -> None:
     page.set_viewport_size({"width": 844, "height": 390})
     page.fill("#question", "How long do I have to request a refund of what I bought? " * 3)

@@ -73,7 +73,9 @@ def test_a_step_within_a_view_goes_to_its_beginning(page: Page, site: str) -> No
 
 def test_a_view_that_a_link_within_another_leads_to_has_the_focus(page: Page, site: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{site}/#/source/1")
+    page.goto(f"{site}/#/library")
+    page.locator(".document-title a").first.click()
+    expect(page.locator(".source h2")).to_be_focused()
     page.get_by_role("link", name="Ask this document").click()
     expect(page.locator("#question")).to_be_visible()
     expect(page.get_by_role("main")).to_be_focused()  # else one begins before the header again

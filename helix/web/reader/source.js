@@ -29,7 +29,7 @@ export function SourceReader({ documentId, onClose, alone, children, ...place })
   const ready = document && document.id === documentId;
   useEffect(() => {
     // a reader that was drawn anew, for another document, has taken the focus with it
-    if (ready && window.document.activeElement === window.document.body) section.current.querySelector("h2").focus({ preventScroll: true });
+    if (ready && window.document.activeElement.matches("body, #main")) section.current.querySelector("h2").focus({ preventScroll: true });
   }, [ready]);
   const put = (changed) => {
     forget(documentId);
