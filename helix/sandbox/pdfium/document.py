@@ -22,6 +22,11 @@ _WIDTH = function("FPDF_GetPageWidthF", ctypes.c_float)
 _HEIGHT = function("FPDF_GetPageHeightF", ctypes.c_float)
 _ROTATION = function("FPDFPage_GetRotation", ctypes.c_int)
 _BOUNDING_BOX = function("FPDF_GetPageBoundingBox", ctypes.c_int)
+_FLATTEN = function("FPDFPage_Flatten", ctypes.c_int)
+_ANNOTATION_COUNT = function("FPDFPage_GetAnnotCount", ctypes.c_int)
+_ANNOTATION = function("FPDFPage_GetAnnot", ctypes.c_void_p)
+_SUBTYPE = function("FPDFAnnot_GetSubtype", ctypes.c_int)
+_CLOSE_ANNOTATION = function("FPDFPage_CloseAnnot")
 _LOAD_TEXT = function("FPDFText_LoadPage", ctypes.c_void_p)
 _CLOSE_TEXT = function("FPDFText_ClosePage")
 _FIRST_CHILD = function("FPDFBookmark_GetFirstChild", ctypes.c_void_p)
@@ -30,6 +35,9 @@ _BOOKMARK_TITLE = function("FPDFBookmark_GetTitle", ctypes.c_ulong)
 _DESTINATION = function("FPDFBookmark_GetDest", ctypes.c_void_p)
 _DESTINATION_PAGE = function("FPDFDest_GetDestPageIndex", ctypes.c_int)
 
+_WITH_WORDS = frozenset({3, 20})  # FPDF_ANNOT_FREETEXT, FPDF_ANNOT_WIDGET
+_MOST_ANNOTATIONS = 5_000  # looked at
+_AS_SHOWN, _FLATTENED = 0, 1  # FLAT_NORMALDISPLAY, FLATTEN_SUCCESS
 NEEDS_PASSWORD, UNKNOWN_SECURITY = 4, 5
 """Values of ``PdfiumError.code``, ``FPDF_ERR_PASSWORD`` and ``FPDF_ERR_SECURITY`` of fpdfview.h."""
 
@@ -74,7 +82,17 @@ class Document:
         return int(_PAGE_COUNT(self._handle))
 
     def __getitem__(self, index: int) -> Page:
-        """The page at ``index``, from 0. Raises PdfiumError where it cannot be read."""
+        """The page at ``index``, from 0. Raises PdfiumError where it cannot be read.
+
+        What its form was filled with, and what was written upon it, is part of it.
+        """
+        page = self._loaded(index)
+        if not page.has_words_upon_it or _FLATTEN(page.handle, _AS_SHOWN) != _FLATTENED:
+            return page
+        page.close()  # pdfium has read it as it was
+        return self._loaded(index)
+
+    def _loaded(self, index: int) -> Page:
         if not (page := _LOAD_PAGE(self._handle, index)):
             raise PdfiumError(f"{_FAILED} read page {index + 1}")
         return Page(handle(page))
@@ -139,6 +157,17 @@ class Page:
             raise PdfiumError(f"{_FAILED} tell the bounds of a page")
         left, top, right, bottom = box
         return left, bottom, right, top
+
+    @property
+    def has_words_upon_it(self) -> bool:
+        """True where it has fields of a form, or text that was written upon it."""
+        for number in range(min(_ANNOTATION_COUNT(self.handle), _MOST_ANNOTATIONS)):
+            if found := _ANNOTATION(self.handle, number):
+                subtype = _SUBTYPE(handle(found))
+                _CLOSE_ANNOTATION(handle(found))
+                if subtype in _WITH_WORDS:
+                    return True
+        return False
 
     def text(self) -> PageText:
         """Its characters; to be closed before the page. Raises PdfiumError."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
 import pytest
@@ -9,6 +11,7 @@ from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from helix.sandbox.pdfium.document import NEEDS_PASSWORD, Bookmark, Document, PdfiumError
 from helix.sandbox.pdfium.objects import CHANNELS, FORM, PATH, draw, kinds, objects
+from pipelines.readers import read
 from tests.support import sample_documents as documents
 from tests.support.hostile_pdf import pdf_of
 from tests.support.printed_pages import drawn, put
@@ -85,3 +88,26 @@ def test_what_cannot_be_opened_says_why(data: bytes, code: int) -> None:
 def test_a_page_that_is_not_there_is_an_error() -> None:
     with Document(drawn(shapes)) as document, pytest.raises(PdfiumError, match="page 2"):
         document[1]
+
+
+def test_what_a_form_was_filled_with_is_read_and_drawn() -> None:
+    def form(value: str) -> bytes:
+        out = io.BytesIO()
+        canvas = Canvas(out)
+        canvas.drawString(72, 700, "Name:")
+        canvas.acroForm.textfield(name="name", x=120, y=690, width=200, height=20, value=value)
+        canvas.linkURL("https://example.com", (72, 600, 100, 620))
+        canvas.showPage()
+        canvas.save()
+        return out.getvalue()
+
+    assert read("pdf", form("Ada Lovelace")).text == "Name: Ada Lovelace"
+    assert read("pdf", form("")).text == "Name:"
+    images = []
+    for value in ("", "Ada Lovelace"):
+        with Document(form(value)) as document:
+            for _ in range(2):  # a page is opened more than once
+                page = document[0]
+                images.append(bytes(draw(page, 1, red_first=True).pixels))
+                page.close()
+    assert images[0] == images[1] != images[2] == images[3]
