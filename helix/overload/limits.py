@@ -243,7 +243,8 @@ class Asker:
             used = usage.last_total(account) + self.limits.storing[account]
             if used + more > most * unit or used >= most * unit:
                 passed = "has used" if used >= most * unit else "would go past"
-                message = f"this {who} {passed} its {kind.replace('_', ' ')} of the day"
+                counted = name.replace("upload_mb", "uploaded megabytes")
+                message = f"this {who} {passed} its {counted} of the day"
                 raise LimitReached(setting, most, message, seconds_left())
 
     def _limited(self, name: str) -> Iterator[tuple[Who, Subject, str, int]]:

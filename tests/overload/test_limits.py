@@ -158,7 +158,9 @@ def test_the_bytes_of_a_day_are_counted_over_restarts(module_database_url: str) 
     with _served(module_database_url, tenant_upload_mb=1) as (client, _):
         refused = upload(client, data + new_content())
         _refused(refused, "HELIX_TENANT_UPLOAD_MB")
-        assert refused.json()["error"].startswith("this tenant would go past its upload bytes")
+        assert refused.json()["error"].startswith(
+            "this tenant would go past its uploaded megabytes"
+        )
         assert int(refused.headers["retry-after"]) <= 86_400
         assert upload(client, new_content()).status_code == 202
 

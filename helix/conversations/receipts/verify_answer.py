@@ -136,7 +136,9 @@ def _whole(digits: str) -> int:
 
 
 def _no_number(text: str) -> Any:
-    raise NotVerified("a number in it is not whole, or not in its one form")
+    raise NotVerified(
+        "a number in it has a form that no signed answer has: `helix prove` makes one"
+    )
 
 
 def verified(data: bytes) -> tuple[dict[str, Any], str]:
@@ -265,7 +267,8 @@ def run(files: list[str], text_files: list[str], given: list[str]) -> int:
         try:
             lines = report(name, Path(name).read_bytes(), texts, keys)
         except (NotVerified, OSError) as error:
-            lines, status = [f"{name}: NOT VERIFIED: {error}"], 1
+            why = getattr(error, "strerror", None) or error
+            lines, status = [f"{name}: NOT VERIFIED: {why}"], 1
         except (LookupError, TypeError, ValueError, AttributeError):  # signed by who knows whom
             lines, status = [f"{name}: NOT VERIFIED: it is not of a format read here"], 1
         sys.stdout.write("".join(f"{_printable(line)}\n" for line in lines))

@@ -231,6 +231,13 @@ def test_a_stranger_s_file_neither_ends_the_verifier_nor_steers_a_terminal(tmp_p
     assert "?[2J" in verifier(files[3]).stdout
 
 
+def test_an_answer_that_is_not_signed_and_a_file_that_is_not_there_are_told(tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text('{"answer": "A.", "ratio": 0.5}')
+    answer, missing = verifier(tmp_path / "answer.json"), verifier(tmp_path / "missing.json")
+    assert answer.stdout.endswith(": `helix prove` makes one\n"), answer.stdout
+    assert missing.stdout.endswith("missing.json: NOT VERIFIED: No such file or directory\n")
+
+
 @pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.soak)])
 def test_answers_are_verified_and_altered_ones_are_not(
     count: int, module_database_url: str, tmp_path: Path
