@@ -38,6 +38,8 @@ _TERM = re.compile(r"(?:\S+ ){0,11}\S*[^\s.!?:;,。！？：]")
 _NUMBERED = re.compile(rf"\d{{1,3}}(?:\.\d{{1,3}}){{1,6}}\.? {_TERM.pattern}[?？؟]?")
 STEP = re.compile(r"\(?(\d{1,3})[.)]\s")
 """The number of a step."""
+_ORDINAL = re.compile(r"\W*+v?\d")
+"""The beginning of a number, a date or a version."""
 ANNOUNCES = (":", "：", "::")
 ASKS = ("?", "？", "؟")
 
@@ -210,7 +212,7 @@ def is_record(heading: str) -> bool:
 
     It names one of many entries of a kind, and what stands under it says little without it.
     """
-    found = [any(map(str.isdigit, word)) for word in heading.split() if any(map(str.isalnum, word))]
+    found = [bool(_ORDINAL.match(word)) for word in heading.split() if any(map(str.isalnum, word))]
     return 2 * sum(found) > len(found) or (2 * sum(found) == len(found) > 0 and not found[0])
 
 

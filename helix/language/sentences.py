@@ -160,14 +160,23 @@ def _is_above_moved_in(text: str, start: int, end: int, following: int) -> bool:
     """True for a short line of words or an option, under which text is moved in: a term, a heading.
 
     What a list's item says goes on moved in as well, and so does a line that was broken. A text
-    that begins within a line shows nothing of how far that is moved in.
+    that begins within a line shows nothing of how far that is moved in; but under a heading is a
+    term, which has text moved in under it itself.
     """
-    if not start and _goes_on(text, following):
+    if not start and _goes_on(text, following) and not _is_term(text, following):
         return False
     is_short = end - start <= _SHORTEST_BROKEN and text[end - 1].isalnum()
     if not is_short or not _TERM.match(text, start, end) or _GAP.search(text, start, end):
         return False
     return _indent(text, following) >= _indent(text, start) + _MOVED_IN
+
+
+def _is_term(text: str, start: int) -> bool:
+    """True for a line, not the first, right under which text is moved in."""
+    end = text.find("\n", start)
+    following = _skip_space(text, end) if end >= 0 else len(text)
+    is_right_above = following < len(text) and "\n" not in text[end + 1 : following]
+    return is_right_above and _is_above_moved_in(text, start, end, following)
 
 
 def _goes_on(text: str, following: int) -> bool:

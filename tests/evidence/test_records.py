@@ -25,6 +25,8 @@ CHANGES = """## [3.18.0] - 2021-01-08
         ("Version 3.2 (May 2020)", True),
         ("4.3 Handling bugs", False),
         ("1 Introduction", False),
+        ("### v2.1.0", True),
+        ("### `http2_cleartext`", False),
         ("Compression", False),
         ("***", False),
     ],

@@ -95,6 +95,10 @@ def test_one_sentence_stays_one(text: str) -> None:
         ("#. It must be\n   signed", ["#. It must be\n   signed"]),
         ("of a line that is\n      moved in.", ["of a line that is\n      moved in."]),
         (
+            "Files\n   missing\n      Goes on to\n      the next.",
+            ["Files", "missing", "Goes on to\n      the next."],
+        ),
+        (
             "Refund policy\nRefunds are accepted within 30 days of the purchase.",
             ["Refund policy", "Refunds are accepted within 30 days of the purchase."],
         ),
