@@ -11,8 +11,7 @@ import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from evals.documents.read_cells import squeezed
-from helix.domain.boxes import Box, boxes_of
-from helix.domain.pages import PrintedPage, unpack_words
+from helix.domain.pages import Box, PrintedPage, boxes_of, unpack_words
 from helix.language.sentences import sentence_spans
 from pipelines.readers import ReadText
 

@@ -26,8 +26,7 @@ from helix.domain.followups import topic_of, with_topic
 from helix.domain.records import HEADING_PATH
 from helix.domain.relevance import SourcePlace
 from pipelines.readers import read
-from pipelines.splitters import SectionSplitter
-from pipelines.splitters.section_splitter import SECTIONS, TITLE
+from pipelines.splitters import SECTIONS, TITLE, SectionSplitter
 
 LISTED = Path(__file__).with_name("handbooks.json")
 FILE = "handbooks.json"

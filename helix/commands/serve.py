@@ -13,8 +13,7 @@ from typing import Annotated
 import typer
 
 from helix.commands.server_record import announced
-from helix.serving.network.listen_address import check_address
-from helix.serving.network.sockets import bind
+from helix.serving.network.sockets import bind, check_address
 from helix.settings import Settings, load_settings
 from helix.telemetry.logs import configure_logging
 

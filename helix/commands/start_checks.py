@@ -9,7 +9,7 @@ from functools import partial
 from helix.errors import SettingsError
 from helix.providers.base import LanguageModel
 from helix.providers.choices import build_other
-from helix.services.exit_stack import Closable, closed_by
+from helix.services.models import Closable, closed_by
 from helix.services.retriever import reranker_of
 from helix.settings import Settings
 from helix.settings.prompts import use_folder

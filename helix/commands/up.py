@@ -15,8 +15,7 @@ from helix.commands.first_run import (
     what_runs,
 )
 from helix.commands.serve import Host, Port, address_of, serve_on
-from helix.serving.network.listen_address import check_address
-from helix.serving.network.sockets import bind
+from helix.serving.network.sockets import bind, check_address
 
 
 def up(

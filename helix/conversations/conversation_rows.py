@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from helix.conversations.errors import no_conversation
+from helix.conversations.names import no_conversation
 from helix.domain.input_text import storable
 from helix.library.access import row_of
 from helix.storage.connections import Connected

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helix.conversations.errors import no_message
+from helix.conversations.names import no_message
 from helix.domain.input_text import storable, storable_json
 from helix.library.access import Library, Row
 from helix.storage.statements import message_events as sql

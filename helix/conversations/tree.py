@@ -12,8 +12,8 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from helix.conversations.conversation_rows import hold
-from helix.conversations.errors import Busy, no_message
 from helix.conversations.liveness import LATE
+from helix.conversations.names import Busy, no_message
 from helix.domain.history import EarlierTurn, History
 from helix.domain.input_text import restored, restored_json, storable, storable_json
 from helix.library.access import row_of, rows_of

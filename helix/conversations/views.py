@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from helix.conversations.errors import no_conversation, no_message
 from helix.conversations.imported_answer import without_proof
-from helix.conversations.names import title_of
+from helix.conversations.names import no_conversation, no_message, title_of
 from helix.domain.input_text import restored, restored_json
 from helix.library.access import Library, Row
 from helix.library.pagination import check_text, decode_cursor, encode_cursor, like_pattern

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helix.domain.boxes import Box, boxes_of, spans_in
 from helix.domain.file_kinds import media_of
+from helix.domain.pages import Box, boxes_of, spans_in
 from helix.errors import BadRequest
 from helix.library.access import Library, Row
 from helix.library.documents import no_document

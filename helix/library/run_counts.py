@@ -15,7 +15,7 @@ from psycopg.rows import class_row
 
 from helix.domain.contract import OPEN_FILE, OPEN_RUN
 from helix.storage.statements import run_counts as sql
-from helix.telemetry.collectors import Queried, gauge
+from helix.telemetry.shared_metrics import Queried, gauge
 
 QUERY_SECONDS = 2.0
 """Longest that a scrape waits for the database: Prometheus itself gives up after ten."""

@@ -7,10 +7,9 @@ from functools import partial
 
 from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 
-from helix.agent.agent import Agent, Drive
+from helix.agent.agent import Agent, Drive, follow_plan
 from helix.agent.gathering import Bounds, Gathering
 from helix.agent.offline.planner import OfflinePlanner
-from helix.agent.plan_driver import follow_plan
 from helix.agent.tools import all_tools
 from helix.answering.answerers import Answerer, Answerers
 from helix.answering.engine import CitationQueryEngine
@@ -27,8 +26,7 @@ from helix.providers.base import LanguageModel
 from helix.retrieval.gated_retriever import GatedRetriever
 from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.understanding import Understanding
-from helix.services.exit_stack import closed_by
-from helix.services.models import Models
+from helix.services.models import Models, closed_by
 from helix.settings import Settings
 from helix.telemetry.metrics import Metrics
 

@@ -24,8 +24,7 @@ from helix.retrieval.passages import found_passages
 from helix.retrieval.vector_space import fill_terms, open_store, spaces
 from helix.sandbox.rendering.images import PageImages
 from helix.services.answer_pipeline import open_answering
-from helix.services.exit_stack import closed_by
-from helix.services.models import Models, open_models
+from helix.services.models import Models, closed_by, open_models
 from helix.services.retriever import Retrieving, open_retriever
 from helix.settings import Settings
 from helix.settings.prompts import use_folder

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol, TypeVar
 
 from helix.answering.judging import Judge, build_judge
 from helix.providers.base import Embedder, LanguageModel, Lifetime
 from helix.providers.choices import build_models, build_other
 from helix.providers.factories import build_embedder, build_llm, build_next_embedder
-from helix.services.exit_stack import closed_by
 from helix.settings import Settings
+
+
+class Closable(Protocol):
+    """An object that holds connections, threads or processes until it is closed."""
+
+    @property
+    def aclose(self) -> Callable[[], Awaitable[None]]:
+        """Ends them."""
+        ...
+
+
+Opened = TypeVar("Opened", bound=Closable)
+
+
+def closed_by(stack: AsyncExitStack, opened: Opened) -> Opened:
+    """``opened``, which ``stack`` closes before everything that it was given earlier."""
+    stack.push_async_callback(opened.aclose)
+    return opened
+
 
 _logger = logging.getLogger(__name__)
 

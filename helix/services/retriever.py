@@ -16,7 +16,7 @@ from helix.retrieval.reranking.stage import Reranking
 from helix.retrieval.rewriting import build_rewriter
 from helix.retrieval.rewriting.model import ModelRewriter
 from helix.retrieval.vector_space import Space
-from helix.services.exit_stack import closed_by
+from helix.services.models import closed_by
 from helix.settings import Settings
 from helix.storage.tenant_store import TenantStore
 

@@ -22,8 +22,7 @@ from helix.domain.context import Source, count_tokens
 from helix.domain.history import History
 from helix.errors import BadRequest, UpstreamError
 from helix.overload.entry import asker, place_for
-from helix.protocols.client_tasks import ClientTask, task_in
-from helix.protocols.messages import question_of_messages
+from helix.protocols.messages import ClientTask, question_of_messages, task_in
 from helix.protocols.openai_chat import chunks, completion, whole_chunks
 from helix.protocols.openai_responses import response, response_events, whole_events
 from helix.protocols.openai_text import (

@@ -9,8 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from helix.answering.question import Mode
-from helix.domain.scope import Scope
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import Scope, scope_of_stored
 from helix.errors import HelixError
 from helix.protocols.messages import Message, latest, with_few_parts
 from helix.providers.choices import names_of_models

@@ -23,8 +23,7 @@ from pydantic import (
 
 from helix.answering.question import Mode
 from helix.domain.conditions import MOST_CONDITIONS, conditions_of
-from helix.domain.scope import Scope, checked_tags, tenant_name
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import Scope, checked_tags, scope_of_stored, tenant_name
 from helix.errors import BadRequest
 
 MAX_BYTES = 2**20

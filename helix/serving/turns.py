@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
 
-from helix.conversations.errors import Busy
 from helix.conversations.liveness import MessageEvent, MessageRow
+from helix.conversations.names import Busy
 from helix.conversations.ongoing_answer import OngoingAnswer
 from helix.conversations.questions import Asking, Conversing
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import scope_of_stored
 from helix.errors import HelixError
 from helix.overload.admission import Place
 from helix.overload.entry import place_for

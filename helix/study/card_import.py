@@ -10,8 +10,8 @@ from helix.errors import BadRequest
 from helix.library.access import Connected, Library
 from helix.overload.fairness import off_loop_if_long
 from helix.study.examination import is_about, spans_of
+from helix.study.formats import cards_of_csv
 from helix.study.formats.anki import notes_of
-from helix.study.formats.tables import cards_of_csv
 from helix.study.item_storage import add_items, add_unproven, count_items
 from helix.study.items import Card, CheckedItems, Proven
 from helix.study.passages import passages_near

@@ -11,7 +11,7 @@ from helix.library.access import Library, in_background
 from helix.providers.base import LanguageModel
 from helix.settings import Settings
 from helix.study.progress.actions import Action, Learner
-from helix.study.progress.log import ProgressLog
+from helix.study.progress.storage import ProgressLog
 from helix.study.voice.transcription import Transcriber, build_transcriber
 
 

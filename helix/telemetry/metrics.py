@@ -16,8 +16,16 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from helix.telemetry.collectors import CallCounts, Pools, PoolStats, Queried, Rewrites
-from helix.telemetry.shared_metrics import SharedFigures, is_shared, summed
+from helix.telemetry.shared_metrics import (
+    CallCounts,
+    Pools,
+    PoolStats,
+    Queried,
+    Rewrites,
+    SharedFigures,
+    is_shared,
+    summed,
+)
 from helix.telemetry.usage_meter import (
     MODEL_CALLS,
     MODEL_COST,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from pipelines.readers.outline import Heading, short_title
-from pipelines.readers.text_lines import TextLine
+from pipelines.readers.section_numbers import TextLine
 
 _FEWEST = 3
 _LEAST_INDENTED = 0.6  # of the other lines: short manual pages have 0.7, long ones 0.95

@@ -15,6 +15,7 @@ from helix.domain.records import Section
 from helix.domain.tables import Table
 from helix.language.sentences import Span
 from pipelines.readers.grids import moved, one_table
+from pipelines.readers.list_numbers import numeral
 from pipelines.readers.markup_tables import is_layout, rows_of
 from pipelines.readers.markup_text import (
     BLOCKS,
@@ -25,7 +26,6 @@ from pipelines.readers.markup_text import (
     tag_of,
     texts_of,
 )
-from pipelines.readers.numerals import numeral
 from pipelines.readers.outline import (
     LONGEST_HEADING,
     LONGEST_TABLE,

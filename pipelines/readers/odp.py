@@ -11,8 +11,7 @@ from helix.domain.tables import Table
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
 from pipelines.readers.odf import attribute, children, opened
-from pipelines.readers.odf_body import Body
-from pipelines.readers.odf_styles import Styles
+from pipelines.readers.odf_body import Body, Styles
 from pipelines.readers.odf_tables import paragraphs, shown_text
 from pipelines.readers.office import local_name
 from pipelines.readers.outline import short_title

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.document_body import DocumentBody
 from pipelines.readers.odf import opened
-from pipelines.readers.odf_body import Body
-from pipelines.readers.odf_styles import Styles
+from pipelines.readers.odf_body import Body, Styles
 
 
 def read(data: bytes, progress: Progress) -> ReadText:

@@ -17,7 +17,7 @@ from pipelines.readers import (
     underlines,
 )
 from pipelines.readers.outline import LONGEST_HEADING, Heading, sections, short_title
-from pipelines.readers.text_lines import text_lines
+from pipelines.readers.section_numbers import text_lines
 
 _MARKS = (  # UTF-32 before UTF-16, whose mark its own begins with
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -19,7 +19,7 @@ from pipelines.readers.charts import plots
 from pipelines.readers.charts import title_of as title_of_chart
 from pipelines.readers.draft import Draft
 from pipelines.readers.formulas import formula_text
-from pipelines.readers.numerals import numeral
+from pipelines.readers.list_numbers import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
 from pipelines.readers.slides import Piece, add_slide, title_of

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from helix.errors import HelixError, StoreUnavailable
+from helix.errors import HelixError, SettingsError, StoreUnavailable
+from helix.library.access import Library
 from helix.library.run_files import count_open, fail_file, open_files
 from helix.library.runs import (
     RunEnd,
@@ -30,6 +31,7 @@ from helix.library.source_entries import (
 )
 from helix.library.sources import delete_source
 from helix.settings import Settings
+from helix.settings.prompts import use_folder
 from helix.storage import indexes as index
 from helix.storage.connections import Connected
 from helix.store import ChunkStore
@@ -40,8 +42,36 @@ from pipelines.outages import in_database, through_outages
 from pipelines.runs.daemon_thread import in_daemon_thread
 from pipelines.runs.path_plan import FileHashes, RunCancelled, plan_paths
 from pipelines.runs.planned_files import FileLimits
-from pipelines.runs.study_runs import carry_out_study
 from pipelines.runs.web_plan import plan_web
+
+
+async def carry_out_study(settings: Settings, store: ChunkStore, run: RunRow) -> bool:
+    """Make the set that the run names, or what is left of it; False where it is to stop.
+
+    Raises:
+        UpstreamError: the model's service failed several times in a row.
+        NothingMade: there is no item at the end.
+        SettingsError: HELIX_STUDY is off, HELIX_LLM names no model that can be opened, or as
+            use_folder does.
+    """
+    if settings.study == "off":
+        raise SettingsError("study is off (HELIX_STUDY): on, a set that is ordered again is made")
+    use_folder(settings.prompts_folder)
+    from helix.providers.factories import build_llm  # here, for most runs ask no model
+    from helix.study.generation import make
+    from helix.study.model_maker import build_maker
+
+    llm = await asyncio.to_thread(build_llm, settings)
+
+    async def going_on(stage: str) -> bool:
+        return await in_database(store, set_stage, run.id, stage)
+
+    try:
+        maker = build_maker(settings, llm)
+        return await make(Library(store), int(run.options["set_id"]), maker, going_on)
+    finally:
+        await llm.aclose()
+
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """The readers of a LlamaIndex reader's documents: by metadata, or as Confluence or Drive tells.
 
 Confluence tells by a page's own restrictions, and those of the pages above it. A page without any
-is its space's, ``space:KEY``. Restrictions add up: who is to read it is named by each of those on the
-way to it. Asked for by search, fifty pages a request.
+is its space's, ``space:KEY``. Restrictions add up: who is to read it is named by each of those on
+the way to it. Asked for by search, fifty pages a request.
 """
 
 from __future__ import annotations

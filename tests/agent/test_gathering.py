@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from helix.agent.agent import ReplayPlanner, follow_plan
 from helix.agent.gathering import MOST_AT_ONCE, BoundReached, Bounds
 from helix.agent.ledger import Ledger
-from helix.agent.plan_driver import ReplayPlanner, follow_plan
 from helix.agent.tool import ToolFailure
 from helix.domain.context import count_tokens
 from helix.errors import StoreUnavailable, UpstreamError

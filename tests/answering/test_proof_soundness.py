@@ -19,7 +19,7 @@ from helix.domain.context import Source, sources_of
 from helix.domain.contract import REFUSAL
 from helix.providers.offline.extract import answer_of
 from helix.providers.offline.reading import Offered
-from pipelines.splitters.section_splitter import chunk_spans
+from pipelines.splitters import chunk_spans
 from tests.support.offline_answers import sources_over
 from tests.support.proof_sources import HANDBOOK, SAMPLE, hit, source
 from tests.support.texts import TEXTS

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from helix.conversations import conversation_rows, tree
-from helix.conversations.errors import Busy
 from helix.conversations.liveness import Ending, MessageRow
+from helix.conversations.names import Busy
 from helix.conversations.tree import NewMessage
 from helix.conversations.views import (
     Page,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helix.domain.boxes import Box, boxes_of, spans_in
-from helix.domain.pages import WordBox, unpack_words
+from helix.domain.pages import Box, WordBox, boxes_of, spans_in, unpack_words
 from tests.support.printed_documents import PAGES, START, TEXT, box_of
 
 HEADER = WordBox(0, 8, 100, 50, 140, 60)

@@ -18,7 +18,7 @@ from helix.domain.citations import cite, place
 from helix.domain.context import APART, MAX_SOURCES, MAX_TOKENS, Source, count_tokens
 from helix.domain.prompt import user_turn
 from helix.domain.records import Hit
-from pipelines.splitters.section_splitter import chunk_spans
+from pipelines.splitters import chunk_spans
 from tests.support.texts import paragraphs
 
 sources_of = partial(context.sources_of, apart=0)

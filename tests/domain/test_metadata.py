@@ -21,8 +21,7 @@ from helix.domain.metadata import (
     value_of,
     with_layers,
 )
-from helix.domain.scope import Scope
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import Scope, scope_of_stored
 from helix.errors import BadRequest
 
 

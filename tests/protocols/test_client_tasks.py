@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from helix.protocols.client_tasks import task_in
-from helix.protocols.messages import Message
+from helix.protocols.messages import Message, task_in
 from tests.support.live_server import live
 from tests.support.query_service import QUESTION
 from tests.support.wire.gemini import GeminiWire

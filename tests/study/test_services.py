@@ -17,7 +17,7 @@ from helix.serving.routes.study import ROUTERS
 from helix.settings import load_settings
 from helix.store import ChunkStore
 from helix.study.sets import NewSet, order_set
-from pipelines.runs.study_runs import carry_out_study
+from pipelines.runs.run_steps import carry_out_study
 from tests.support.cli_runner import helix
 from tests.support.live_server import OFFLINE, live
 from tests.support.repository import ROOT

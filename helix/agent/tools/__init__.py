@@ -10,8 +10,7 @@ from helix.agent.tools.calculator import CALCULATOR
 from helix.agent.tools.current_time import CURRENT_TIME
 from helix.agent.tools.documents import COMPARE_DOCUMENTS, READ_DOCUMENT, SEARCH_LIBRARY
 from helix.agent.tools.fetch_page import FETCH_PAGE
-from helix.agent.tools.list_documents import LIST_DOCUMENTS
-from helix.agent.tools.outline import OUTLINE
+from helix.agent.tools.outline import LIST_DOCUMENTS, OUTLINE
 from helix.agent.tools.query_table import QUERY_TABLE
 from helix.domain.plugins import TOOLS as TOOL_PLUGINS
 from helix.domain.plugins import Plugin, loaded

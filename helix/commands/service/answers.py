@@ -14,8 +14,7 @@ from helix.commands.service.documents import LibraryService
 from helix.commands.service.operations import asked
 from helix.commands.service.requests import Request, get, send
 from helix.domain.conditions import Condition
-from helix.domain.scope import Scope
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import Scope, scope_of_stored
 from helix.errors import BadRequest, Unavailable
 from helix.library.access import Connected, Library, Row
 from helix.library.errors import UnsupportedMedia

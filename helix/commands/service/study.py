@@ -11,7 +11,7 @@ from helix.commands.service.documents import LibraryService
 from helix.commands.service.operations import Service, asked
 from helix.commands.service.requests import get, send
 from helix.commands.service.service_choice import opened_library, server_or_settings
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import scope_of_stored
 from helix.errors import HelixError
 from helix.library.access import Library, Row
 from helix.library.run_progress import Event

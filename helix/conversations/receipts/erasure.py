@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
-from helix.storage.connections import Connected
+from helix.library.access import Connected
 from helix.storage.document_deletes import delete_everything
 from helix.storage.statements import erasure as sql
 

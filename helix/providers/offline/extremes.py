@@ -20,10 +20,10 @@ from helix.language.periods import periods, without_periods
 from helix.language.rows import rows_of
 from helix.language.word_lists import word_lists
 from helix.language.words import words
-from helix.providers.offline.cell_statements import cell_as_statement
 from helix.providers.offline.cells import (
     OTHER_YEAR,
     TableCell,
+    cell_as_statement,
     cells_of,
     named_cells,
     period_score,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import JSONResponse, Response
 
-from helix.domain.boxes import Box
+from helix.domain.pages import Box
 from helix.library.access import Library
 from helix.library.pages import (
     boxes_of_range,

@@ -28,7 +28,7 @@ from helix.conversations.tree import (
     message,
 )
 from helix.conversations.views import get_conversation, get_message
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import scope_of_stored
 from helix.errors import BadRequest, HelixError
 from helix.library.access import Connected
 from helix.library.errors import NotFound

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pipelines.readers.printed.rules import Rule
-from pipelines.readers.printed.table_columns import Extent
+from pipelines.readers.printed.table_columns import Extent, HeaderCell, Matrix, Row, together
 from pipelines.readers.printed.table_lines import Piece, lines_of, piece_of
-from pipelines.readers.printed.table_matrix import HeaderCell, Matrix, Row, together
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.words import Word
 

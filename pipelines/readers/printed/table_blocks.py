@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from pipelines.readers.printed.table_columns import together
 from pipelines.readers.printed.table_lines import Line, Piece
-from pipelines.readers.printed.table_matrix import together
 from pipelines.readers.printed.table_regions import is_row
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.table_values import is_measure, is_period, is_scale, scale_in

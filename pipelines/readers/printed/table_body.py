@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from pipelines.readers.printed.table_columns import Columns, Extent
+from pipelines.readers.printed.table_columns import Columns, Extent, Row, together
 from pipelines.readers.printed.table_lines import Line, Piece
-from pipelines.readers.printed.table_matrix import Row, together
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.words import Word
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pipelines.readers.printed.table_columns import Columns
+from pipelines.readers.printed.table_columns import Columns, Row
 from pipelines.readers.printed.table_lines import Line, Piece, closely_cut
-from pipelines.readers.printed.table_matrix import Row
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.table_values import (
     is_period,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pipelines.readers.printed.table_columns import HeaderCell, Matrix, Row, together
 from pipelines.readers.printed.table_lines import Piece
-from pipelines.readers.printed.table_matrix import HeaderCell, Matrix, Row, together
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.table_values import is_measure, is_period
 from pipelines.readers.printed.words import Word

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from pipelines.readers.printed.table_columns import Extent
+from pipelines.readers.printed.table_columns import Extent, HeaderCell
 from pipelines.readers.printed.table_lines import Piece
-from pipelines.readers.printed.table_matrix import HeaderCell
 from pipelines.readers.printed.table_rules import Drawn
 from pipelines.readers.printed.table_values import is_period
 

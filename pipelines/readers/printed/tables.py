@@ -11,9 +11,9 @@ from pipelines.readers.printed.ruled_tables import ruled_tables
 from pipelines.readers.printed.rules import Rule
 from pipelines.readers.printed.table_blocks import Found, groups_of, introduction, levels_of
 from pipelines.readers.printed.table_body import label_side, rows_of, with_text_columns
+from pipelines.readers.printed.table_columns import Matrix, Row, together
 from pipelines.readers.printed.table_header import cells_of, header_above, labels_end
 from pipelines.readers.printed.table_lines import Line, Piece, lines_of
-from pipelines.readers.printed.table_matrix import Matrix, Row, together
 from pipelines.readers.printed.table_paths import column_paths, row_paths
 from pipelines.readers.printed.table_regions import Region, regions_of
 from pipelines.readers.printed.table_rules import Drawn, drawn_of

@@ -11,7 +11,7 @@ import pytest
 
 from helix.agent.tool import ToolContext, ToolFailure
 from helix.agent.tools.documents import find_document
-from helix.agent.tools.list_documents import ListArguments, list_documents
+from helix.agent.tools.outline import ListArguments, list_documents
 from helix.domain.conditions import written_conditions
 from helix.domain.scope import Scope
 from helix.store import ChunkStore

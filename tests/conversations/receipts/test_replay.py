@@ -15,7 +15,7 @@ from helix.conversations.questions import Asking, Conversing, next_in
 from helix.conversations.receipts.receipt import Json
 from helix.conversations.receipts.receipt_store import read_receipt
 from helix.conversations.receipts.replay import Replay, replay
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import scope_of_stored
 from helix.services import Services
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, question, services

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from helix.errors import SettingsError
-from helix.serving.network.listen_address import check_address
 from helix.serving.network.origins import HEADERS, KnownHosts
+from helix.serving.network.sockets import check_address
 from helix.settings import Settings, load_settings
 from tests.support.live_server import live
 

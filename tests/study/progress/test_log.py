@@ -11,7 +11,7 @@ from helix.domain.scope import WHOLE, Reach
 from helix.errors import StoreUnavailable
 from helix.library.access import Library
 from helix.study.progress.actions import Learner, RecordedAction
-from helix.study.progress.log import MOST, ProgressLog
+from helix.study.progress.storage import MOST, ProgressLog
 
 IDLE = timedelta(minutes=15)
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,8 +15,7 @@ from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller
 from helix.serving.sse import TextJson
 from helix.study.progress.actions import Learner
-from helix.study.progress.log import ProgressLog
-from helix.study.progress.storage import forget, switch
+from helix.study.progress.storage import ProgressLog, forget, switch
 from helix.study.progress.summary import read_day, read_progress
 
 router = APIRouter(

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from helix.domain.stored_scope import scope_of_stored
+from helix.domain.scope import scope_of_stored
 from helix.library.pagination import check_name
 from helix.serving.authentication import ApiRoute, CurrentCaller
 from helix.serving.caller import Caller

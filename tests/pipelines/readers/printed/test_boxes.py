@@ -7,8 +7,7 @@ import re
 import pytest
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
-from helix.domain.boxes import boxes_of, spans_in
-from helix.domain.pages import unpack_words
+from helix.domain.pages import boxes_of, spans_in, unpack_words
 from pipelines.readers import pdf
 from tests.support.printed_pages import Drawing, drawn, put
 
