@@ -6,8 +6,8 @@ from psycopg.types.json import Jsonb
 
 from helix.storage.cache_rows import purge_unused
 from helix.storage.connections import Connected
-from helix.storage.statements import document_deletes as sql
 from helix.storage.statements import document_sources
+from helix.storage.statements import document_writes as sql
 from helix.storage.stored_bytes import drop_bytes
 
 

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 
 from helix.storage.connections import Connected, Row
 from helix.storage.objects import delete_objects, put_object
-from helix.storage.statements import file_moves as sql
+from helix.storage.statements import files as sql
 from helix.storage.stored_bytes import stored_file
 from helix.storage.tenant_connections import TenantConnections
 

@@ -6,7 +6,7 @@ import pytest
 
 from helix.answering.proof import prove
 from helix.answering.proof.facts import Facts
-from helix.answering.proof.polarity import without_denials
+from helix.answering.proof.presence import without_denials
 from helix.domain.context import Source
 from helix.domain.records import Hit
 

@@ -22,8 +22,7 @@ from helix.answering.proof.lexicon import (
 )
 from helix.answering.proof.model import CLAIM, NAME, NEGATION, NUMBER
 from helix.answering.proof.numbers import NUMBER_WORDS
-from helix.answering.proof.polarity import polarity_differs
-from helix.answering.proof.presence import number_missing
+from helix.answering.proof.presence import number_missing, polarity_differs
 from helix.language.terms import STOP_WORDS, terms
 from helix.language.word_lists import word_lists
 

@@ -10,8 +10,7 @@ from helix.answering.proof.copies import change
 from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME, NUMBER, WORDS, Support
 from helix.answering.proof.passages import Passage
-from helix.answering.proof.polarity import without_denials
-from helix.answering.proof.presence import name_missing, number_missing
+from helix.answering.proof.presence import name_missing, number_missing, without_denials
 from helix.evidence.statements import (
     MOST_SENTENCE,
     MOST_STATEMENT,

@@ -16,8 +16,7 @@ from helix.answering.proof.facts import Facts
 from helix.answering.proof.lexicon import changes_claim
 from helix.answering.proof.model import CLAIM, NAME, NEGATION, NUMBER, WORDS, Support
 from helix.answering.proof.numbers import Number
-from helix.answering.proof.polarity import polarity_differs
-from helix.answering.proof.presence import name_missing, number_missing
+from helix.answering.proof.presence import name_missing, number_missing, polarity_differs
 from helix.domain.arithmetic import NotArithmetic, evaluate, literals, parse
 from helix.domain.records import Hit
 from helix.domain.tool_results import ToolResult

@@ -22,7 +22,7 @@ from helix.storage import indexes
 from helix.storage.connections import Connected
 from helix.storage.document_writes import claim_embedder
 from helix.storage.statements import embedding_space
-from helix.storage.statements import imports as statements
+from helix.storage.statements import exports as statements
 from helix.storage.stored_bytes import keep_bytes
 from helix.storage.term_rows import fill_missing
 
