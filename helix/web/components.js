@@ -53,6 +53,7 @@ const PATHS = {
   outline: "M4 6h3M4 12h3M4 18h3M10 6h10M10 12h8M10 18h6",
   plus: "M12 5v14M5 12h14",
   minus: "M5 12h14",
+  calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   mark: "M4 20h7M14 4l5 5-8 8H7v-4z",
   edit: "M5 19l1-4L16 5l3 3L9 18z",
   web: "M12 3a9 9 0 100 18 9 9 0 000-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
