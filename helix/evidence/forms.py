@@ -124,7 +124,12 @@ class Forms:
         if not self._starts_block(place):
             return False
         alone = self._ends_block(place)
-        if not alone and "\n" in self._between(place) and HEAD.fullmatch(text):
+        step = STEP.match(text)
+        if (
+            not alone
+            and "\n" in self._between(place)
+            and HEAD.fullmatch(text, step.end() if step else 0)
+        ):
             are_items = _ITEM.match(text) and _ITEM.match(self._units[place + 1].text)
             return not are_items and not self._is_term(place)
         return alone and text.endswith(ASKS)
