@@ -128,6 +128,11 @@ class _Columns:
         return {one: Counter(cell.value for cell in self.cells(one)) for one in texts}
 
     @cached_property
+    def is_grouped(self) -> bool:
+        """True if a column of text divides the rows, as rows of one kind are divided."""
+        return any(1 < len(found) < len(self.rows) for found in self.values.values())
+
+    @cached_property
     def of_one_row(self) -> list[str]:
         """The labels, and the values of text, that one row alone has."""
         labels = Counter(row.label for row in self.rows)
@@ -174,15 +179,22 @@ class _Reading:
         return self._found("", kind, conditions, self._period) if kind else None
 
     def computed(self) -> ColumnQuestion | None:
-        """The operation on the one numeric column that the question names most fully."""
+        """The operation on the one numeric column that the question names most fully.
+
+        Of which rows is said by what they are called, or by a value of a column that many share;
+        where a table has such a column, by a word that has to stand around it, too.
+        """
         columns = [one for one in self._table.numeric if self._is_named(one) or self._is_of(one)]
         most = max((len(_words(one)) for one in columns), default=0)
         best = [one for one in columns if len(_words(one)) == most]
         conditions, kind = self._conditions(), self._kind()
-        if len(best) != 1 or conditions is None or not (kind or self._operation in _PICKS):
+        if len(best) != 1 or conditions is None:
             return None
         period = None if self._is_of(best[0]) else self._period
-        return self._found(best[0], kind, conditions, period)
+        found = self._found(best[0], kind, conditions, period)
+        is_of_rows = kind or conditions or self._operation in _PICKS
+        is_told = is_of_rows or (found and found.unmet and self._table.is_grouped)
+        return found if is_told else None
 
     def _is_named(self, header: str) -> bool:
         own = _words(header)

@@ -36,6 +36,7 @@ TOTALLED = [
         ("What is the total amount of all orders?", "sum", "Amount (EUR)", {}),
         ("What is the average amount of orders from Norway?", "average", "Amount (EUR)",
          {"Country": "Norway"}),
+        ("What is the total amount of Norway?", "sum", "Amount (EUR)", {"Country": "Norway"}),
         ("How many orders were cancelled?", "count", "", {"Status": "Cancelled"}),
         ("How many cancelled orders came from Norway?", "count", "",
          {"Status": "Cancelled", "Country": "Norway"}),
@@ -111,3 +112,23 @@ def test_a_total_is_no_row_of_an_extreme_and_forbids_a_sum() -> None:
     highest = column_question("Which item has the highest price?", TOTALLED)
     assert highest and highest.column == "Price"
     assert column_question("What is the total price of the items?", TOTALLED) is None
+
+
+def test_rows_without_a_name_of_their_own_are_called_by_what_stands_around_them() -> None:
+    rows = [
+        row
+        for row, _ in rows_of(
+            "Date: 2025-01-03 | Category: Travel | Amount: 4\n"
+            "Date: 2025-01-04 | Category: Travel | Amount: 5\n"
+            "Date: 2025-01-05 | Category: Food | Amount: 6"
+        )
+    ]
+    found = column_question("What is the total amount of all expenses in 2025?", rows)
+    assert found and found.column == "Amount" and found.unmet == {"expens"}
+    assert found.is_about("Expenses 2025") and not found.is_about("Invoices 2025")
+    assert column_question("What is the total amount?", rows) is None
+
+
+def test_measures_beside_each_other_are_no_rows_of_one_kind() -> None:
+    rows = [row for row, _ in rows_of("Item: Revenue | Amount: 9\nItem: Cost | Amount: 5")]
+    assert column_question("What is the total amount of Brightwater?", rows) is None
