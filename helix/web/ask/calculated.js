@@ -5,13 +5,22 @@
 import { html } from "../html.js";
 import { panelOf, passageOf } from "./cited.js";
 
+const FIRST = 6; // operands that are not folded
+
 export function Calculated({ turn, onOpen }) {
   const found = (turn.support?.statements || []).flatMap(({ calculation }) => calculation ?? []);
   if (!found.length) return null;
   const titleOf = (id) => turn.citations.find((one) => one.document_id === id)?.title ?? "";
+  const list = (operands) => operands.map((one) => html` <${Operand} key=${`${one.chunk_id} ${one.start}`} one=${{ ...one, title: titleOf(one.document_id) }} onOpen=${onOpen} />`);
   return html`<section class="sources calculated" aria-label="Calculations of the answer"><h3>Calculated</h3>
     <ul class="quotes">${found.map(({ expression, said, operands }, n) => html`<li key=${n}><p>${expression} = ${said}</p>
-      <p class="hint">from ${operands.filter(Boolean).map((one) => html` <${Operand} key=${`${one.chunk_id} ${one.start}`} one=${{ ...one, title: titleOf(one.document_id) }} onOpen=${onOpen} />`)}</p></li>`)}</ul></section>`;
+      <${Operands} all=${operands.filter(Boolean)} list=${list} /></li>`)}</ul></section>`;
+}
+
+function Operands({ all, list }) {
+  const rest = all.slice(FIRST);
+  return html`<div class="hint">from ${list(all.slice(0, FIRST))}
+    ${rest.length > 0 && html`<details><summary>${rest.length} more</summary>${list(rest)}</details>`}</div>`;
 }
 
 function Operand({ one, onOpen }) {

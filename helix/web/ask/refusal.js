@@ -1,11 +1,14 @@
-// A refusal: what is known, what may have been meant, and the passages that came closest; and, under
-// any answer, the documents that the question names, to ask them alone.
+// A refusal: what is known, what may have been meant, the agent where none was asked, and the
+// passages that came closest; and, under any answer, the documents that the question names, to ask
+// them alone.
 //
 //   <${Refusal} turn=${turn} onOpen=${f} onAsk=${(question, scope) => …} />
 //   <${SuggestedScope} turn=${turn} onAsk=${…} />
 import { Icon } from "../components.js";
 import { html } from "../html.js";
 import { Slice } from "../reader/marks.js";
+import { useAbout } from "../shell/about.js";
+import { chooseMode } from "../store.js";
 import { placeOf, shortened, unitsOf } from "../text.js";
 import { panelOf, passageOf } from "./cited.js";
 
@@ -23,12 +26,18 @@ const LIKELY = "This may still answer it";
 
 export function Refusal({ turn, onOpen, onAsk }) {
   const meant = meantOf(turn);
+  const hasModes = useAbout().mode;
+  const askAgent = () => {
+    chooseMode("agent");
+    onAsk(turn.question, turn.scope);
+  };
   return html`<div class="refusal" role="group" aria-label="No answer">
     <p class="refusal-title">${turn.text}</p>
     <div class="outside">${OUTSIDE[turn.reason] && html`<${Icon} name="document" />`}<p>${OUTSIDE[turn.reason] && html`<strong>${OUTSIDE[turn.reason]}.</strong> `}${turn.reasonText || REASONS[turn.reason] || "The documents do not answer this."}</p></div>
     ${turn.clarifying && (meant.length
       ? html`<button type="button" class="meant" onClick=${() => onAsk(turn.question, { ...turn.scope, documents: meant })}><${Icon} name="ask" /><span>${turn.clarifying}</span></button>`
       : html`<p class="which">${turn.clarifying}</p>`)}
+    ${hasModes && !turn.steps && OUTSIDE[turn.reason] && html` <button type="button" class="meant" title="It may search again, read, list, compare and calculate" onClick=${askAgent}><${Icon} name="retry" /><span>Ask the agent</span></button>`}
     ${turn.closest && html`<${Told} turn=${turn} onOpen=${onOpen} />`}
   </div>`;
 }
