@@ -93,6 +93,11 @@ def build_llm(settings: Settings) -> LanguageModel:
     return made if made.silence else replace(made, silence=_silence(name, settings))
 
 
+def check_llm(settings: Settings) -> None:
+    """Look the provider of ``HELIX_LLM`` up, without its model; raises as build_llm does."""
+    _factory(LANGUAGE_MODELS, LLMS, "HELIX_LLM", settings.llm)
+
+
 def _silence(name: str, settings: Settings) -> float:
     """Longest wait for a response, in seconds, where the provider says none.
 

@@ -151,7 +151,11 @@ def test_a_plugins_embedder_has_one_event_loop_whoever_asks(
     embedder = build_embedder(settings(embedder="pooled"))
     for ask in (embedder.model.aget_query_embedding, embedder.model.aget_text_embedding):
         assert len(asyncio.run(ask("ab"))) == EMBEDDING_DIMENSIONS
-    asyncio.run(embedder.aclose())
+
+    async def close() -> None:
+        await embedder.aclose()
+
+    asyncio.run(close())
     assert len(Pooled.loops) == 3
     assert len({*map(id, Pooled.loops)}) == 1
 
