@@ -25,7 +25,7 @@ MOST_SOURCES = 3
 MOST_BLOCKS = 60
 """A small model that repeats itself would otherwise go on to the end of its context."""
 BROKEN_SECONDS = 600.0
-"""How long a server that breaks over the schema is asked for text: an outage ends."""
+"""Seconds for which a server that breaks over the schema is asked for text: an outage ends."""
 
 FORM_RULES = """\
 Reply in JSON on one line, in the form {"blocks":[{"kind":…,"sources":[…],"text":…}]}: each block \
