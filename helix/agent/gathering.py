@@ -16,10 +16,10 @@ from helix.agent.rendering import arguments_problem, outcome_text, source_json
 from helix.agent.step import Outcome
 from helix.agent.tool import AnyTool, ToolContext, ToolFailure, ToolOutput
 from helix.answering.gatherer import Event
-from helix.domain.contract import Usage
 from helix.domain.prompt import Before
 from helix.domain.tool_calls import Ended, Gathered, ToolCall
 from helix.domain.tool_results import ToolResult
+from helix.domain.usage import Usage
 from helix.errors import HelixError, StoreUnavailable, UpstreamError
 
 _logger = logging.getLogger(__name__)

@@ -20,19 +20,13 @@ from helix.answering.refusal import Passage, closest_passages, reason_text
 from helix.answering.stream import AnswerStream
 from helix.domain.citations import MARKER, attribute_citations, cited_numbers, snippet
 from helix.domain.context import Source
-from helix.domain.contract import (
-    LONGEST_SNIPPET_CHARS,
-    REFUSAL,
-    SNIPPET_CHARS,
-    Citation,
-    Usage,
-    Verdict,
-)
+from helix.domain.contract import LONGEST_SNIPPET_CHARS, REFUSAL, SNIPPET_CHARS, Citation, Verdict
 from helix.domain.history import Turn
 from helix.domain.question_analysis import is_summary
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval, debug_block
 from helix.domain.tool_results import SourceKind
+from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import Prompts
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from helix.answering.engine import CitationQueryEngine
 from helix.answering.gatherer import Gatherer
-from helix.domain.contract import Usage
 from helix.domain.scope import Spaces
+from helix.domain.usage import Usage
 from helix.library.tenant_models import TenantModels
 from helix.providers.base import LanguageModel
 from helix.providers.choices import named

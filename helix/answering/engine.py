@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import copy
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -270,9 +271,9 @@ class CitationQueryEngine(BaseQueryEngine):
         Raises:
             UpstreamError: as ``_model_deltas``, or the answer has another form.
         """
-        asked = self._model_deltas(with_form_rules(messages), used, options)
-        begun = False
-        async with aclosing(block_texts(asked, sources)) as blocks:
+        asked, begun = monotonic(), False
+        answered = self._model_deltas(with_form_rules(messages), used, options)
+        async with aclosing(block_texts(answered, sources)) as blocks:
             try:
                 async for text in blocks:
                     begun = True
@@ -286,7 +287,10 @@ class CitationQueryEngine(BaseQueryEngine):
         async with aclosing(self._model_deltas(messages, used)) as deltas:
             async for delta in deltas:
                 yield delta
-        self._form.refused(self._llm, surely=surely)
+        if surely:
+            self._form.refused(self._llm)
+        else:
+            self._form.broke(self._llm, asked)
 
     async def _model_deltas(
         self,

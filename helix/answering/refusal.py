@@ -16,7 +16,7 @@ from helix.evidence.vectors import word_vectors
 from helix.language.paraphrases import meanings
 from helix.language.sentences import Passage as ReadPassage
 from helix.language.sentences import Span, sentence_spans, units_of
-from helix.language.words import MEBIBYTE, text_cache
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 _MOST = 5
 _AROUND = 240  # characters of a passage that are told

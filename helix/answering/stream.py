@@ -14,10 +14,11 @@ from helix.answering.numbering import KnownMarkers
 from helix.answering.reading_right import ReadingRight
 from helix.answering.statement_filter import StatementFilter
 from helix.domain.citations import attribute_citations, cite, is_refusal, may_be_refusal
-from helix.domain.contract import Citation, Usage
+from helix.domain.contract import Citation
 from helix.domain.history import Turn
 from helix.domain.records import Hit
 from helix.domain.retrieval import Reason, Retrieval
+from helix.domain.usage import Usage
 from helix.providers.base import LanguageModel
 from helix.settings.prompts import Prompts
 

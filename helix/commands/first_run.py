@@ -38,9 +38,11 @@ def settings_of_first_run(
     does where ``local_server`` says so, or the user who is asked; else answers are quotes.
 
     Raises:
-        SettingsError: as load_settings does, the user's file cannot be written, or ``local_server``
-            finds none.
+        SettingsError: as load_settings and check_llm do, and nothing is kept; the user's file
+            cannot be written, or ``local_server`` finds none.
     """
+    from helix.providers.factories import check_llm  # it loads LlamaIndex
+
     try:
         variables = {**read_env_files(), **os.environ}
     except DatabaseError as error:
@@ -51,9 +53,11 @@ def settings_of_first_run(
     chosen = _chosen(variables, model, local_server=local_server, decided="HELIX_LLM" in decided)
     if data is not None or "DATABASE_URL" not in decided:
         chosen["DATABASE_URL"] = "embedded" if data is None else f"embedded:{_absolute(data)}"
+    settings = load_settings(**{_FIELDS[name]: value for name, value in chosen.items()})
+    check_llm(settings)
     if kept := {name: value for name, value in chosen.items() if name not in decided}:
         _save(kept)
-    return load_settings(**{_FIELDS[name]: value for name, value in chosen.items()})
+    return settings
 
 
 _FIELDS = {

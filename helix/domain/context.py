@@ -17,8 +17,8 @@ from helix.domain.contract import DEFAULT_TOP_K
 from helix.domain.records import Hit
 from helix.domain.relevance import SourcePlace
 from helix.domain.tool_results import ToolResult
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import word_lists
-from helix.language.words import MEBIBYTE, text_cache
 
 MAX_TOKENS = 6000
 """Tokens of all sources together; twelve chunks of 500."""

@@ -52,7 +52,7 @@ class Plugin:
             for name in path.split("."):
                 found = getattr(found, name)
         except Exception as error:  # a module of somebody else's may raise anything
-            raise self.failed(f"{type(error).__name__}: {error}") from error
+            raise self.failed(_told(error)) from error
         if self.group != TOOLS and not callable(found):
             raise self.failed("it is no function")
         return found
@@ -70,12 +70,18 @@ class Plugin:
         except HelixError:
             raise
         except Exception as error:  # as above
-            raise self.failed(f"{type(error).__name__}: {error}") from error
+            raise self.failed(_told(error)) from error
 
     def failed(self, reason: str) -> PluginFailed:
         """The error that says so; of ``reason`` its first line."""
         where = f"the plugin {self.name!r} of {self.package} ({self.group}, {self.target})"
         return PluginFailed(f"{where} cannot be used: {reason.partition(chr(10))[0]}")
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, KeyError):  # its text is the bare key: os.environ["ACME_URL"]
+        return f"it wants {error}, which is not set (KeyError)"
+    return f"{type(error).__name__}: {error}"
 
 
 @cache

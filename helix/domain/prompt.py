@@ -24,7 +24,8 @@ from helix.domain.context import Source
 from helix.domain.contract import GROUNDING_RULES, QUESTION_PREFIX, SOURCES_BEGIN, SOURCES_END
 from helix.domain.relevance import SourcePlace
 from helix.domain.tool_calls import ToolCall
-from helix.language.words import MEBIBYTE, as_seen, text_cache
+from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import as_seen
 
 DEFUSED = "> "
 BESIDE = "beside"

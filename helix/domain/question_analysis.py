@@ -13,8 +13,9 @@ from functools import cached_property
 from helix.domain.input_text import judged
 from helix.language.paraphrases import meanings
 from helix.language.periods import Period, periods, without_periods
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import tables
-from helix.language.words import MEBIBYTE, text_cache, words
+from helix.language.words import words
 
 _CAPITAL = re.compile(r"(?<!^)\b[^\W\d_a-z][\w'’-]+")
 _DIGITS = re.compile(r"\d(?:[\d.,]*\d)?")

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from helix.domain.aggregates import Computed
 from helix.domain.context import Source, count_tokens
-from helix.domain.contract import DEFAULT_DENSE_WEIGHT, Usage
+from helix.domain.contract import DEFAULT_DENSE_WEIGHT
 from helix.domain.gate import GateDecision
 from helix.domain.records import Candidate, Hit
 from helix.domain.tool_calls import Gathered, ToolCall
+from helix.domain.usage import Usage
 
 RRF_K = 60
 """Of reciprocal rank fusion, 1 / (k + rank): the value of Cormack et al. 2009."""

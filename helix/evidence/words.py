@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helix.evidence.vectors import WIDTH, Vectors, word_vectors
-from helix.language.words import MEBIBYTE, text_cache
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 SAYS_NOTHING, SAYS_MUCH = 4.0, 7.0
 """WordLlama's weights up to which a word is a function word, and from which on it says much."""

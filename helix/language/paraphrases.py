@@ -6,8 +6,9 @@ import re
 from functools import lru_cache
 
 from helix.language.terms import STOP_WORDS, terms
+from helix.language.text_cache import MEBIBYTE, text_cache
 from helix.language.word_lists import tables
-from helix.language.words import MEBIBYTE, text_cache, words
+from helix.language.words import words
 
 
 def _groups(name: str) -> list[list[str]]:

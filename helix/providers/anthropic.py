@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from helix.domain.contract import Usage
+from helix.domain.usage import Usage
 from helix.providers.base import HOOKS
 from helix.providers.integrations import ChatIntegration
 from helix.settings import Settings

@@ -15,9 +15,9 @@ from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
 from helix.domain.contract import DEFAULT_DENSE_WEIGHT
-from helix.domain.contract import Usage as Usage
-from helix.domain.contract import usage_of as usage_of
 from helix.domain.lifetime import Lifetime as Lifetime
+from helix.domain.usage import Usage as Usage
+from helix.domain.usage import usage_of as usage_of
 from helix.errors import HelixError, UpstreamError
 from helix.providers.vectors import RawWidth
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -80,7 +81,8 @@ def _held_to_rules(made: Embedder, name: str, seconds: float, *, patient: bool) 
 
     bounded = BoundedEmbedding(made.model, seconds)
     padded = PaddedEmbedding(bounded, name, PATIENT if patient else ONE_ATTEMPT)
-    return replace(made, model=padded, width=padded.width)
+    close = partial(bounded.aclosed_by, made.aclose)
+    return replace(made, model=padded, width=padded.width, aclose=close)
 
 
 def build_llm(settings: Settings) -> LanguageModel:
@@ -89,6 +91,11 @@ def build_llm(settings: Settings) -> LanguageModel:
     name = settings.llm
     made = _checked(given(settings, _model(name)), LanguageModel, "HELIX_LLM", name)
     return made if made.silence else replace(made, silence=_silence(name, settings))
+
+
+def check_llm(settings: Settings) -> None:
+    """Look the provider of ``HELIX_LLM`` up, without its model; raises as build_llm does."""
+    _factory(LANGUAGE_MODELS, LLMS, "HELIX_LLM", settings.llm)
 
 
 def _silence(name: str, settings: Settings) -> float:

@@ -12,7 +12,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from helix.domain.contract import EMBEDDING_DIMENSIONS, Usage
+from helix.domain.contract import EMBEDDING_DIMENSIONS
+from helix.domain.usage import Usage
 from helix.errors import SettingsError
 from helix.providers.base import ENCODER_DENSE_WEIGHT, Embedder, LanguageModel
 from helix.providers.retries import INTERACTIVE, PATIENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from helix.domain.contract import Usage
+from helix.domain.usage import Usage
 from helix.providers.answer_length import answer_tokens
 from helix.providers.integrations import ChatIntegration, Integration
 from helix.providers.schemas import ollama_schema

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from helix.domain.contract import EMBEDDING_DIMENSIONS, Usage
+from helix.domain.contract import EMBEDDING_DIMENSIONS
+from helix.domain.usage import Usage
 from helix.providers.base import collecting_client
 from helix.providers.integrations import ChatIntegration, Integration
 from helix.providers.schemas import openai_schema

@@ -16,12 +16,13 @@ from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, TextBlock
 from pydantic import PrivateAttr
 
-from helix.domain.contract import KEY, Usage
+from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import collecting_responses
 from helix.providers.retries import INTERACTIVE, RetryPolicy
+from helix.providers.thoughts import ThoughtFilter
 from helix.providers.vectors import RawWidth, unit_vectors
-from helix.providers.vendor_errors import ThoughtFilter, requested_delay, upstream_errors
+from helix.providers.vendor_errors import requested_delay, upstream_errors
 from helix.telemetry.usage_meter import count_call
 
 ONE_ATTEMPT = RetryPolicy(attempts=1)

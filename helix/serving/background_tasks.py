@@ -17,7 +17,7 @@ from helix.conversations.receipts.receipt_store import (
     forget_deleted_documents,
 )
 from helix.errors import HelixError
-from helix.language.words import forget_texts
+from helix.language.text_cache import forget_texts
 from helix.library.access import in_background
 from helix.library.audit import delete_old_events
 from helix.library.people.browser_sessions import delete_old_sessions

@@ -5,7 +5,7 @@
 //   <${Confirmed} title="Delete Board?" about="…" action="Delete" onConfirm=${f} icon="bin">Delete space</>
 //                                             a button that asks first; while f fails, the dialog stays and says why
 //   <${Sure} action="Delete" onConfirm=${f} onClose=${f}>…</>      what is inside such a dialog
-import { Button, Dialog, Notice } from "./components.js";
+import { Button, Dialog, Notice, toast } from "./components.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 
 export function useWork() {
@@ -44,9 +44,16 @@ export function Confirmed({ title, about, action, onConfirm, children, ...button
 
 export function Sure({ action, onConfirm, onClose, children }) {
   const { busy, error, run } = useWork();
+  const here = useRef(true);
+  useEffect(() => () => { here.current = false; }, []);
   const confirm = () => run(async () => {
-    await onConfirm();
-    onClose();
+    try {
+      await onConfirm();
+      if (here.current) onClose(); // else another may be open by now
+    } catch (problem) {
+      if (!here.current) toast(problem.message);
+      throw problem;
+    }
   });
   return html`${children}${error && html`<${Notice} kind="error">${error}</>`}
     <div class="form-end"><${Button} onClick=${onClose}>Cancel</><${Button} kind="danger" disabled=${busy} onClick=${confirm}>${action}</></div>`;

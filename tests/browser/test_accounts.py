@@ -123,8 +123,10 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         page.get_by_label("Token name").fill("laptop")
         page.get_by_label("read documents").check()
         expect(page.get_by_label("look at the server")).to_have_count(0)
-        page.get_by_role("button", name="Create token").click()
+        page.get_by_role("button", name="Create token").dblclick()
         expect(page.get_by_role("status").filter(has_text="hx_")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(1)
         assert serious(page) == []
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size({"width": 360, "height": 740})

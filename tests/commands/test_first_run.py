@@ -126,6 +126,14 @@ def test_a_model_that_is_named_answers(nothing_set: Path, nobody: None) -> None:
     assert load_settings().llm == "ollama:llama3.2"
 
 
+def test_a_model_of_no_provider_is_one_line_and_not_kept(nothing_set: Path, nobody: None) -> None:
+    with pytest.raises(SettingsError, match=r"names an unknown provider 'foo': it knows .*ollama"):
+        settings_of_first_run("foo")
+    with pytest.raises(SettingsError, match="GEMINI_API_KEY"):
+        settings_of_first_run("gemini")
+    assert not nothing_set.exists()
+
+
 def test_a_model_that_is_named_needs_no_embedder_of_its_own(
     nothing_set: Path, nobody: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helix.domain.contract import Usage
+from helix.domain.usage import Usage
 
 
 def test_calls_add_up_by_the_name_of_the_last_and_an_unknown_count_adds_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from helix.language.words import TextCache, text_cache
+from helix.language.text_cache import TextCache, text_cache
 
 
 def test_a_text_that_is_kept_is_not_read_again() -> None:

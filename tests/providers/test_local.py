@@ -14,7 +14,7 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from evals.real.models import SMALL, model_file
-from helix.domain.contract import KEY
+from helix.domain.usage import KEY
 from helix.errors import SettingsError, UpstreamError
 from helix.providers.base import LanguageModel
 from helix.providers.factories import build_llm

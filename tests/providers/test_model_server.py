@@ -16,7 +16,7 @@ from helix.providers.base import LanguageModel
 from helix.providers.factories import build_embedder, build_llm
 from helix.providers.model_server import chat_options, examined_server
 from helix.providers.served_models import ServedModel, served_model, served_models
-from helix.providers.vendor_errors import ThoughtFilter
+from helix.providers.thoughts import ThoughtFilter
 from helix.settings import Settings
 from tests.support.scripted_server import Reply, ScriptedServer, scripted
 from tests.support.vendor_packages import settings

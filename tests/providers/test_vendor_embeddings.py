@@ -17,6 +17,7 @@ from helix.domain.contract import EMBEDDING_DIMENSIONS
 from helix.errors import SettingsError, UpstreamError
 from helix.providers import factories
 from helix.providers.base import Embedder
+from helix.providers.bounded_embedding import MOST_THREADS, BoundedEmbedding
 from helix.providers.factories import build_embedder
 from helix.providers.retries import INTERACTIVE, PATIENT
 from helix.providers.vendor_models import ONE_ATTEMPT, PaddedEmbedding
@@ -103,6 +104,60 @@ async def test_a_plugins_embedder_that_hangs_ends_in_time(
         with pytest.raises(UpstreamError, match="silent for too long"):
             build_embedder(chosen).model.get_text_embedding("a")
         Blocking.released.set()
+
+
+async def test_calls_of_a_plugin_that_hang_take_a_bounded_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Blocking, "released", threading.Event())
+    model = BoundedEmbedding(Blocking(), 0.2)
+    before = threading.active_count()
+    asked = [model.aget_text_embedding("a") for _ in range(3 * MOST_THREADS)]
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    assert {type(result) for result in results} == {TimeoutError}
+    with pytest.raises(TimeoutError):
+        await asyncio.to_thread(model.get_text_embedding, "a")
+    assert threading.active_count() - before <= MOST_THREADS + 1  # that of to_thread
+    Blocking.released.set()  # those that were left come back, and nobody asks for the rest
+    assert await model.aget_text_embedding("a") == []
+
+
+class Pooled(LetterEmbedding):
+    """Keeps what belongs to the loop that made it, as clients keep connections."""
+
+    loops: ClassVar[list[asyncio.AbstractEventLoop]] = []
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        self.loops.append(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return self._get_text_embedding(text)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await self._aget_text_embedding(query)
+
+    async def aclose(self) -> None:
+        self.loops.append(asyncio.get_running_loop())
+
+
+def test_a_plugins_embedder_has_one_event_loop_whoever_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def pooled(*_: object, patient: bool) -> Embedder:
+        inner = Pooled()
+        return Embedder(inner, "pooled:26", max_distance=None, aclose=inner.aclose)
+
+    monkeypatch.setattr(factories, "plugins", lambda _: {"pooled": SimpleNamespace(call=pooled)})
+    monkeypatch.setattr(Pooled, "loops", [])
+    embedder = build_embedder(settings(embedder="pooled"))
+    for ask in (embedder.model.aget_query_embedding, embedder.model.aget_text_embedding):
+        assert len(asyncio.run(ask("ab"))) == EMBEDDING_DIMENSIONS
+
+    async def close() -> None:
+        await embedder.aclose()
+
+    asyncio.run(close())
+    assert len(Pooled.loops) == 3
+    assert len({*map(id, Pooled.loops)}) == 1
 
 
 async def test_wider_vectors_are_refused() -> None:

@@ -11,9 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from llama_index.core.llms import MockLLM
 
-from helix.answering.form import FORM_RULES, answer_schema
+from helix.answering.form import FORM_RULES, FormChoice, answer_schema
+from helix.answering.form.schema import BROKEN_SECONDS
 from helix.domain.contract import GROUNDING_RULES, REFUSAL
+from helix.providers.base import LanguageModel
 from helix.providers.retries import INTERACTIVE
 from tests.serving.test_sse import cut, parse_stream
 from tests.support.live_server import live
@@ -221,6 +224,34 @@ def test_a_server_that_breaks_over_a_schema_is_asked_for_text(
             assert parse_stream(content)[0] == text
         assert b"response_format" not in service.bodies[-1]
         assert caplog.text.count("does not answer by a schema") == 1
+
+
+def test_a_server_that_was_broken_for_a_moment_is_asked_by_a_schema_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("helix.answering.form.schema.monotonic", lambda: now[0])
+    by_schema: dict[str, Any] = {"by": "schema"}
+    llm, other = (
+        LanguageModel(MockLLM(), name, schema_options=lambda _: by_schema, prefers_schema=True)
+        for name in ("server:odd", "server:other")
+    )
+    form = FormChoice()
+    for now[0], sent in ((5.0, 1.0), (6.0, 2.0), (7.0, 4.0)):  # questions of one outage
+        form.broke(llm, sent)
+        assert form.schema_options(llm, 1) == by_schema
+    now[0] = 20.0
+    form.broke(llm, 10.0)
+    assert form.schema_options(llm, 1) is None
+    assert form.schema_options(other, 1) == by_schema
+    now[0] += BROKEN_SECONDS
+    assert form.schema_options(llm, 1) == by_schema
+    form.broke(llm, now[0])
+    assert form.schema_options(llm, 1) is None
+    now[0] += BROKEN_SECONDS
+    form.held(llm)
+    form.broke(llm, now[0] - 1)
+    assert form.schema_options(llm, 1) == by_schema
 
 
 def test_a_server_that_refuses_everything_is_asked_twice_and_no_more(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -22,6 +24,8 @@ MOST_SOURCES = 3
 """Source numbers of one block."""
 MOST_BLOCKS = 60
 """A small model that repeats itself would otherwise go on to the end of its context."""
+BROKEN_SECONDS = 600.0
+"""Seconds for which a server that breaks over the schema is asked for text: an outage ends."""
 
 FORM_RULES = """\
 Reply in JSON on one line, in the form {"blocks":[{"kind":…,"sources":[…],"text":…}]}: each block \
@@ -69,22 +73,25 @@ def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
 class FormChoice:
     """The form of a process's answers, as HELIX_ANSWER_FORM has it.
 
-    With ``auto`` a server that refuses the schema, breaks over it, or does not hold its model to it
-    is asked for text from then on.
+    With ``auto`` a server that refuses the schema, or does not hold its model to it, is asked for
+    text from then on; one that breaks over it, for ``BROKEN_SECONDS``.
     """
 
     def __init__(self, form: AnswerForm = "auto") -> None:
         self._form = form
-        self._refusing: set[str] = set()
-        self._doubted: set[str] = set()
+        self._refusing: dict[str, float] = {}  # until when
+        self._doubted: dict[str, float] = {}  # since when
 
     def schema_options(self, llm: LanguageModel, sources: int) -> dict[str, Any] | None:
         """The arguments of ``astream_chat`` for blocks from so many sources; None: text."""
         if self._form == "text" or not sources or llm.schema_options is None:
             return None
-        if self._form == "auto" and not (llm.prefers_schema and llm.identity not in self._refusing):
+        if self._form == "auto" and not (llm.prefers_schema and self._may_be_asked(llm)):
             return None
         return llm.schema_options(answer_schema(sources))
+
+    def _may_be_asked(self, llm: LanguageModel) -> bool:
+        return self._refusing.get(llm.identity, 0.0) <= monotonic()
 
     @property
     def may_fall_back(self) -> bool:
@@ -93,17 +100,24 @@ class FormChoice:
 
     def held(self, llm: LanguageModel) -> None:
         """Note that the server of ``llm`` answered by the schema."""
-        self._doubted.discard(llm.identity)
+        self._doubted.pop(llm.identity, None)
 
-    def refused(self, llm: LanguageModel, *, surely: bool) -> None:
-        """Note that the server of ``llm`` answered without the schema, and not with it.
+    def refused(self, llm: LanguageModel) -> None:
+        """Note that the server of ``llm`` answered without the schema, which it refused."""
+        self._ask_for_text(llm, math.inf, "from now on")
 
-        Not ``surely``, it may have been broken for a moment: a second time in succession tells.
+    def broke(self, llm: LanguageModel, asked: float) -> None:
+        """Note that the server of ``llm`` answered without the schema, over which it broke.
+
+        ``asked``: when it was sent the schema, by ``monotonic``. The server may have been broken
+        for a moment, and for many questions at once: one that was asked after another had its
+        answer tells.
         """
-        if not surely and llm.identity not in self._doubted:
-            self._doubted.add(llm.identity)
-            return
-        self._refusing.add(llm.identity)
-        _logger.warning(
-            "%s does not answer by a schema: it is asked for plain text from now on", llm.identity
-        )
+        if self._doubted.setdefault(llm.identity, monotonic()) < asked:
+            until = monotonic() + BROKEN_SECONDS
+            self._ask_for_text(llm, until, f"for {BROKEN_SECONDS / 60:.0f} minutes")
+
+    def _ask_for_text(self, llm: LanguageModel, until: float, told: str) -> None:
+        self._refusing[llm.identity] = until
+        message = "%s does not answer by a schema: it is asked for plain text %s"
+        _logger.warning(message, llm.identity, told)

@@ -29,7 +29,8 @@ from helix.answering.guardrails.patterns import (
 )
 from helix.domain.context import Source
 from helix.domain.prompt import defuse
-from helix.language.words import MEBIBYTE, as_seen, text_cache
+from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import as_seen
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"

@@ -14,14 +14,8 @@ from helix.answering.proof.model import NEGATION, Support
 from helix.domain.context import Source
 from helix.domain.records import Hit
 from helix.language.sentences import Span, sentence_spans
-from helix.language.words import (
-    MEBIBYTE,
-    WORD,
-    copy_words,
-    copy_words_in_place,
-    plain_ascii,
-    text_cache,
-)
+from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import WORD, copy_words, copy_words_in_place, plain_ascii
 
 _LONGEST = 500  # characters of a piece of text to point at; as the offline answerer quotes
 _OPENING = "\"'“‘«‹([{（「『$€£¥-−*_#§`"

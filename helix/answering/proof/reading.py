@@ -19,7 +19,7 @@ from helix.evidence.statements import (
     statement_reader,
 )
 from helix.language.sentences import Span
-from helix.language.words import MEBIBYTE, text_cache
+from helix.language.text_cache import MEBIBYTE, text_cache
 
 _CHANGED, _NAME = 1, 2  # words that a sentence may lack where a change is sure: those changed
 _COVERED = 0.9

@@ -21,7 +21,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.llms.google_genai.utils import chat_from_gemini_response, chat_message_to_gemini
 
-from helix.domain.contract import KEY, Usage
+from helix.domain.usage import KEY, Usage
 from helix.errors import UpstreamError
 from helix.providers.base import MalformedCall
 from helix.providers.gemini.families import cost_usd

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from helix.domain.contract import Usage
 from helix.domain.lifetime import Lifetime
+from helix.domain.usage import Usage
 from helix.telemetry.usage_meter import today
 
 READ = date(2026, 11, 24)

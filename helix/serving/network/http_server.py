@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -50,11 +51,30 @@ def serve_http(
     format_server_lines()
     server = HttpServer(config, ready)
     with ExitStack() as stack:
+        stack.enter_context(_first_error(lambda: server.started))
         for each in sockets:
             stack.enter_context(each)
         with suppress(KeyboardInterrupt):  # it has ended in order
             server.run(sockets=sockets)
     return server.started
+
+
+@contextmanager
+def _first_error(started: Callable[[], bool]) -> Iterator[None]:
+    """Of uvicorn's lines the first error alone, until the server has ``started``."""
+    logger, told = logging.getLogger("uvicorn.error"), False
+
+    def is_told(record: logging.LogRecord) -> bool:
+        nonlocal told
+        first = record.levelno >= logging.ERROR and not told
+        told = told or first
+        return first or started()
+
+    logger.addFilter(is_told)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_told)
 
 
 class HttpServer(uvicorn.Server):

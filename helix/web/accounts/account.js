@@ -125,7 +125,7 @@ function row(text, action, place, again, note = "") {
   if (note) item.append(Object.assign(document.createElement("strong"), { textContent: note }));
   if (action) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: action });
-    button.addEventListener("click", () => attempt(async () => {
+    button.addEventListener("click", once(async () => {
       await request("DELETE", place());
       await again();
     }));
@@ -135,10 +135,22 @@ function row(text, action, place, again, note = "") {
 }
 
 function onSubmit(id, work) {
+  const send = once(() => work(part(id)));
   part(id).addEventListener("submit", (event) => {
     event.preventDefault();
-    attempt(() => work(part(id)));
+    send();
   });
+}
+
+// Nothing comes of a second press while the first is at work: it would make a token that nobody is shown.
+function once(work) {
+  let busy = false;
+  return async () => {
+    if (busy) return;
+    busy = true;
+    await attempt(work);
+    busy = false;
+  };
 }
 
 async function attempt(work) {

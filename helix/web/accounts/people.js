@@ -24,7 +24,7 @@ export default function People() {
 }
 
 function Members({ list, me, owner, onChange }) {
-  const { error, run } = useWork();
+  const { busy, error, run } = useWork();
   const [link, setLink] = useState(null);
   const change = (one, role) => run(async () => {
     await request("PATCH", `/v1/members/${one.id}`, { role }).finally(onChange);
@@ -40,7 +40,7 @@ function Members({ list, me, owner, onChange }) {
     <ul class="account-list">${list.map((one) => html`<li class="account-row" key=${one.id}>
       <span>${nameOf(one)}${one.id === me ? " (you)" : ""} ${one.name && html`<span class="hint">${one.email}</span>`}${one.disabled && html` <span class="hint">disabled</span>`}</span>
       ${owner ? html`<span class="row-tools"><${Choice} label=${`Role of ${nameOf(one)}`} value=${one.role} options=${ROLES} onChange=${(role) => change(one, role)} />
-        ${one.id !== me && html`<${Button} onClick=${() => reset(one)} aria-label=${`New password for ${nameOf(one)}`}>New password</>
+        ${one.id !== me && html`<${Button} disabled=${busy} onClick=${() => reset(one)} aria-label=${`New password for ${nameOf(one)}`}>New password</>
         <${Confirmed} title=${`Remove ${nameOf(one)}?`} action="Remove" onConfirm=${() => remove(one)} aria-label=${`Remove ${nameOf(one)}`}
           about="They can no longer read or ask here, from now on. Their account stays, and you can invite them again.">Remove</>`}</span>` : html`<span>${one.role}</span>`}</li>`)}</ul>
     ${link && html`<${Secret} link=${link.link} about=${`For ${link.to}, to choose a new password. Good once, for a day. It is shown this once.`} />`}

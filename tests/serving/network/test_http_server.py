@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import pytest
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 
 from helix.errors import SettingsError
+from helix.serving.middleware import OneLineStartup
 from helix.serving.network import http_server
-from helix.serving.network.http_server import HttpServer
+from helix.serving.network.http_server import HttpServer, serve_http
 from helix.serving.network.sockets import bind
 
 
@@ -97,3 +101,27 @@ async def test_signal_before_the_main_loop_ends_it_too() -> None:
     server.handle_exit(signal.SIGTERM, None)
     await server.main_loop()
     assert server.ticks == 1
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_of_a_start_that_fails_one_line_is_told(
+    fails: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if fails:
+            raise SettingsError("X is not set: set it")
+        yield
+
+    application = FastAPI(lifespan=lifespan)
+    application.add_middleware(OneLineStartup)
+    monkeypatch.setattr(http_server, "allow_descriptors", lambda: None)
+    interrupted = partial(signal.raise_signal, signal.SIGINT)
+    sockets = bind("127.0.0.1", 0)
+    with pytest.raises(SystemExit, match="3") if fails else nullcontext():
+        assert serve_http(application, "127.0.0.1", sockets, interrupted, "info")
+    told = capsys.readouterr().err.splitlines()
+    if fails:
+        assert told == ["ERROR:    start failed: X is not set: set it"]
+    else:
+        assert told[0] == "INFO:     Shutting down"

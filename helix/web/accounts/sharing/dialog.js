@@ -6,7 +6,7 @@ import { Failure, useData } from "../../data.js";
 import { dateOf, momentOf } from "../../dates.js";
 import { html, useState } from "../../html.js";
 import { address } from "../../router.js";
-import { useWork } from "../../work.js";
+import { Confirmed, useWork } from "../../work.js";
 import { request } from "../requests.js";
 
 const MANY = 8; // people and groups from which on they are looked for by name
@@ -60,11 +60,11 @@ function Readers({ known, share, conversation, message, onDone, onClose }) {
     onDone(share ? await request("PATCH", `/v1/shares/${share.id}`, to) : await make(conversation, message, to));
     toast(to.people.length || to.groups.length || everyone ? "Shared" : "Saved");
   });
-  const stop = () => work.run(async () => {
+  const stop = async () => {
     await request("DELETE", `/v1/shares/${share.id}`);
     toast("Not shared any more");
     onClose();
-  });
+  };
   const shown = known.readers.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted.trim().toLowerCase()));
   return html`<form class="form" onSubmit=${save}>
     <${Check} on=${everyone} onChange=${setEveryone}>${known.tenant ? `Everyone in ${known.tenant}` : "Every member"}</>
@@ -77,7 +77,8 @@ function Readers({ known, share, conversation, message, onDone, onClose }) {
     <p class="hint">They see the sources that they may read themselves, and how many others there are. Where the answer has words of those others, they do not see its text.</p>
     <${Check} on=${words} onChange=${setWords}>Show the text of answers to all of them, without the sources they may not open</>
     ${work.error && html`<p class="notice error" role="alert">${work.error}</p>`}
-    <div class="form-end">${share && html`<${Button} kind="danger" disabled=${work.busy} onClick=${stop}>Stop sharing</>`}
+    <div class="form-end">${share && html`<${Confirmed} kind="danger" disabled=${work.busy} title="Stop sharing this?" action="Stop sharing" onConfirm=${stop}
+        about="Its readers lose it, and its comments and public links are deleted. This cannot be undone.">Stop sharing</>`}
       <button class="button main" disabled=${work.busy}><span>${share ? "Save" : "Share"}</span></button></div></form>`;
 }
 
@@ -99,7 +100,7 @@ function PublicLinks({ share, days, conversation, message, onDone }) {
   const lives = [...new Set([...LIVES.filter((life) => life < days), days])];
   const [life, setLife] = useState(lives.includes(7) ? 7 : lives[0]);
   const [made, setMade] = useState("");
-  const { error, run } = useWork();
+  const { busy, error, run } = useWork();
   const again = async (id) => {
     const query = new URLSearchParams({ conversation_id: conversation, message_id: message });
     onDone((await request("GET", `/v1/shares?${query}`)).shares.find((one) => one.id === id));
@@ -118,11 +119,11 @@ function PublicLinks({ share, days, conversation, message, onDone }) {
   return html`<section class="form" aria-labelledby="public-links"><h3 id="public-links">Public link</h3>
     <p class="hint">Whoever has it reads the question and the answer’s text, without an account and without any source.</p>
     <ul class="ways-out">${(share?.links ?? []).map(({ id, expires_at: ends }) => html`<li key=${id}>Good until ${dateOf(ends)}
-      ${" "}<button type="button" class="text-button" onClick=${() => takeBack(id)}>Revoke<span class="unseen"> the link that is good until ${momentOf(ends)}</span></button></li>`)}</ul>
+      ${" "}<button type="button" class="text-button" disabled=${busy} onClick=${() => takeBack(id)}>Revoke<span class="unseen"> the link that is good until ${momentOf(ends)}</span></button></li>`)}</ul>
     ${made && html`<label class="field">The link, shown this once<input readonly value=${made} onFocus=${(event) => event.target.select()} /></label>
       <p class="form-end"><${Button} icon="copy" onClick=${async () => toast((await copyText(made)) ? "Link copied" : "It could not be copied")}>Copy the public link</></p>`}
     ${error && html`<p class="notice error" role="alert">${error}</p>`}
     <div class="form-end"><label class="unseen" for="public-life">How long the link is good</label>
       <select id="public-life" class="button" value=${life} onChange=${(event) => setLife(Number(event.target.value))}>${lives.map((one) => html`<option key=${one} value=${one}>${one === 1 ? "For a day" : `For ${one} days`}</option>`)}</select>
-      <${Button} icon="link" onClick=${add}>Make a public link</></div></section>`;
+      <${Button} icon="link" disabled=${busy} onClick=${add}>Make a public link</></div></section>`;
 }
