@@ -54,6 +54,12 @@ def test_a_row_without_a_telling_word_outdoes_none() -> None:
     assert told_over(carla, STAFF, likely) == [0, 0, 0.5, 0, 0]
 
 
+def test_rows_that_are_named_alike_are_as_likely_as_they_were() -> None:
+    likely = np.array([0, 0, 0.2, 0.2, 0.3], dtype=np.float32)
+    assert told_over("How many accountants are there?", STAFF, likely) == [0, 0, 0.2, 0.2, 0.3]
+    assert told_over("Who is an accountant?", STAFF, likely) == [0, 0, 0.2, 0.2, 0]
+
+
 def test_a_row_without_the_identifier_asked_for_is_no_answer() -> None:
     likely = np.full(4, 0.25, dtype=np.float32)
     asked = "What did Kieler Werft pay for SO-6?"

@@ -55,8 +55,9 @@ class NamedUnits:
     def _of_rows(self, likely: Floats) -> Floats:
         """A row has the likelihood of the likeliest that it outdoes too, and those have none.
 
-        It has all of the question that the rows of its table have whole, those have not. Where no
-        row is such, those are outdone that have no joined word while others have one.
+        It has all of the question that the rows of its table have whole, those have not. Several
+        such rows are as likely as they were. Where there is none, those are outdone that have no
+        joined word while others have one.
         """
         told = likely.copy()
         for table in self._compared(self._rows(), [place.text for place in self._of]):
@@ -66,7 +67,8 @@ class NamedUnits:
             needed = most if named else most & self._asked.joined
             least = len(needed) if named else min(len(needed), 1)
             outdone = [at for at, one in has.items() if len(one & needed) < least]
-            told[named] = np.minimum(1, likely[named] + likely[outdone].max(initial=0))
+            if len({self._units[at].text for at in named}) == 1:
+                told[named] = np.minimum(1, likely[named] + likely[outdone].max(initial=0))
             told[outdone] = 0
         return told
 
