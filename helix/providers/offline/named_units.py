@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -39,14 +40,18 @@ class NamedUnits:
         self, question: str, asked: Exact, sources: Sequence[OfferedSource],
         units: Sequence[Unit], layouts: Sequence[Layout],
     ) -> None:  # fmt: skip
-        self._asked, self._heaviest = asked, heaviest(question)
-        self._units, self._layouts = units, layouts
+        self._question, self._asked, self._heaviest = question, asked, heaviest(question)
+        self._sources, self._units, self._layouts = sources, units, layouts
         self._of = [sources[unit.passage].place for unit in units]
-        passages = [Passage(source.text, source.place.text) for source in sources]
-        meeting = Meeting(question, passages, units)
-        above = meeting.headings[np.array([unit.passage for unit in units], dtype=np.intp)]
+
+    @cached_property
+    def _met(self) -> tuple[_Bools, _Bools]:
+        """The telling words that each unit has or stands under, and those that stand anywhere."""
+        passages = [Passage(source.text, source.place.text) for source in self._sources]
+        meeting = Meeting(self._question, passages, self._units)
+        above = meeting.headings[np.array([unit.passage for unit in self._units], dtype=np.intp)]
         met = np.maximum(meeting.met, above)[:, meeting.weights > SAYS_MUCH]
-        self._met, self._asked_for = met >= EXACT, (met == 1).any(axis=0)
+        return met >= EXACT, (met == 1).any(axis=0)
 
     def told(self, likely: Floats) -> Floats:
         """The probabilities, of what is named with those of what it is preferred to."""
@@ -97,16 +102,16 @@ class NamedUnits:
         A thing is told where it has all telling words of the question that stand anywhere, beside
         what is around it and none of the things.
         """
-        around: dict[str, _Bools] = defaultdict(
-            lambda: np.zeros(self._met.shape[1], dtype=np.bool_)
-        )
+        if not things:
+            return
+        met, anywhere = self._met
+        around: dict[str, _Bools] = defaultdict(lambda: np.zeros_like(anywhere))
         for at in set(range(len(keys))).difference(*things):
-            around[keys[at]] = around[keys[at]] | self._met[at]
+            around[keys[at]] = around[keys[at]] | met[at]
         compared: dict[str, _Things] = defaultdict(list)
         for thing in things:
-            has = self._met[thing].any(axis=0) | around[keys[thing[0]]]
-            is_told = not (self._asked_for & ~has).any()
-            compared[keys[thing[0]]].append((thing, is_told))
+            has = met[thing].any(axis=0) | around[keys[thing[0]]]
+            compared[keys[thing[0]]].append((thing, not (anywhere & ~has).any()))
         yield from compared.values()
 
     def _rows(self) -> list[_Places]:
