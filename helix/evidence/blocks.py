@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, takewhile
+from itertools import accumulate, dropwhile, takewhile
 
 from helix.evidence.forms import ANNOUNCES, ASKS, HEAD, STEP, Form, Forms, is_record, is_row
 
@@ -25,36 +25,60 @@ class Layout(Forms):
         place: int,
         goes_on: Callable[[int], bool] = lambda _: True,
         leads: Callable[[int], bool] = lambda _: False,
+        answers: Callable[[int, Sequence[int]], bool] = lambda *_: False,
     ) -> list[int]:
         """Places of the units to quote for the one at ``place``, in order; none for a mark.
 
         The one at ``place`` is among them, but for a heading with which ``goes_on`` says that what
         stands under it goes, or that asks. What stands in front of it in its paragraph is quoted as
         far back as ``leads`` says so of each place, what follows as long as ``goes_on`` does, or as
-        far as a command that the paragraph ends with. Behind a question that opens a paragraph, and
-        under a heading that asks, its rest is the answer; under a heading further paragraphs are
-        quoted too as long as ``goes_on`` does.
+        far as a command that the paragraph ends with. Under a heading that asks, and behind a
+        question that opens a paragraph or a line, its rest is the answer as far as the next such
+        question, where it begins on a line of its own or ``answers`` says so of both; under a
+        heading further paragraphs are quoted too as long as ``goes_on`` does. What stands under
+        another heading that asks is quoted with that.
         """
         below = self._behind_heading(place)
         asks = self._asks(place)
-        is_answer = asks and (below != place or self._opens_asking(place))
-        places = self._quoted(place, below, (lambda _: True) if is_answer else goes_on, leads)
+        is_answer = asks and (below != place or self._is_answered(place, answers))
+        places = self._quoted(place, below, self._goes_on_telling if is_answer else goes_on, leads)
         if places and is_answer and below != place:
             places += takewhile(goes_on, self._further(places))
         is_said = below == place or asks or not places or goes_on(below)
-        return places if is_said else [place, *places]
+        nearest = self._nearest_question(place, below) if places else []
+        return nearest + places if is_said else [place, *places]
 
     def _asks(self, place: int) -> bool:
         lines = self._units[place].text.split("\n")
         return any(line.rstrip("# ").endswith(ASKS) for line in lines)
 
+    def _nearest_question(self, place: int, below: int) -> list[int]:
+        """The last heading that asks between a heading and the text under it."""
+        between = range(below - 1, place, -1)
+        return [at for at in between if self._opens_line(self._units[at]) and self._asks(at)][:1]
+
+    def _is_answered(self, place: int, answers: Callable[[int, Sequence[int]], bool]) -> bool:
+        """True for a question that opens a paragraph or a line and whose answer stands behind it.
+
+        A line's end shows a list of questions; in prose a question may be left open.
+        """
+        if not self._opens_asking(place):
+            return False
+        rest = [*dropwhile(self._asks, self._rest_of_paragraph(place, 0))]
+        return bool(rest) and ("\n" in self._between(rest[0] - 1) or answers(place, rest))
+
     def _opens_asking(self, place: int) -> bool:
-        """True for a question that only questions stand in front of in its paragraph."""
+        """True for a question that only questions stand in front of in its paragraph or line."""
         while self.forms[place] in (Form.TEXT, Form.ITEM) and self._asks(place):
-            if self._starts_block(place):
+            if self._starts_block(place) or self._opens_line(self._units[place]):
                 return True
             place -= 1
         return False
+
+    def _goes_on_telling(self, place: int) -> bool:
+        """True but for a question that opens a line, behind what is none."""
+        opens = self._asks(place) and self._opens_line(self._units[place])
+        return not opens or self._asks(place - 1)
 
     def _further(self, places: Sequence[int]) -> Iterator[int]:
         """Sentences behind the paragraph that ``places`` end with, as far as the words go."""

@@ -49,7 +49,8 @@ def question_features(question: str, passages: Sequence[Passage], units: Sequenc
 class Meeting:
     """A text beside units: how each of its words is met in each unit.
 
-    ``met`` has shape (units, different words of the text); ``weights`` are those words'.
+    ``met`` has shape (units, different words of the text), ``headings`` the same for the passages;
+    ``weights`` are those words'.
     """
 
     def __init__(self, question: str, passages: Sequence[Passage], units: Sequence[Unit]) -> None:
@@ -65,7 +66,7 @@ class Meeting:
             np.array([place_of[w.form] for w in ws], dtype=np.intp) for ws in self._words
         ]
         self._of = np.array([unit.passage for unit in units], dtype=np.intp)
-        self._headings = self._met(
+        self.headings = self._met(
             [np.array([place_of[w.form] for w in ws], dtype=np.intp) for ws in headings]
         )
         self.met = self._met(self._places)
@@ -88,7 +89,7 @@ class Meeting:
         count = len(self._units)
         passages = np.zeros((int(self._of.max(initial=-1)) + 1, len(self._rows)), dtype=np.float32)
         np.maximum.at(passages, self._of, met)
-        headings, passage = self._headings[self._of], passages[self._of]
+        headings, passage = self.headings[self._of], passages[self._of]
         before, after = _beside(met, self._of, 1), _beside(met, self._of, -1)
         with_headings = np.maximum(met, headings)
         nearby = np.maximum.reduce([with_headings, before, after])

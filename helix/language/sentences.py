@@ -62,7 +62,7 @@ _NAMED_CELL = re.compile(r"[^.!?…()\[\]]{1,120}?: ")
 _SENTENCE_OR_OPEN = re.compile(r"(?<!\b[A-Z])[.!?…][\"'”’)]?\s|[(\[{][^)\]}]*$|^[^`]*`[^`]*$")
 
 # A definition of a link in Markdown: `[3.19.0]: https://example.com/compare/3.19.0`.
-_LINK = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]: (?=\S{0,200}[/#])\S++\Z")
+_LINK = re.compile(r"\[(?!\^)[^\]\n]{1,200}\]: <?(?:[A-Za-z][\w+.-]{0,20}:|#|\.{0,2}/)\S++\Z")
 
 _LISTS = word_lists("sentences")
 _NEVER_ENDS = _LISTS["never_ends"]

@@ -43,5 +43,7 @@ def test_an_entry_is_quoted_with_the_heading_that_names_its_record() -> None:
 def test_a_definition_of_a_link_is_no_unit() -> None:
     units = [unit.text for unit in units_of([Passage(CHANGES)])]
     assert units[-1] == "- add support for Zstandard compressed files (#355)"
-    note = "[^1]: example.com/a"
-    assert [unit.text for unit in units_of([Passage(note)])] == [note]
+    for said in ("[^1]: example.com/a", "[Speed]: km/h", "[Share]: .5", "[Answer]: yes/no"):
+        assert [unit.text for unit in units_of([Passage(said)])] == [said]
+    for link in ("[a]: <https://b.example>", "[1]: #there", "[top]: ../index.html"):
+        assert not units_of([Passage(link)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from helix.providers.offline.exact import exact
 from tests.support.offline_answers import ask_over as ask
+from tests.support.offline_answers import told_over
 
 ORDERS = [
     ("SO-1", "Baltic Yards", "Latvia", "510.00", "2026-01-04"),
@@ -35,6 +37,38 @@ def test_a_follow_up_is_answered_by_the_row_it_names(rows: list[str], before: st
 def test_a_row_of_a_longer_name_is_not_the_one_asked_for() -> None:
     answer = ask("What is the distance of the Ben Nevis race?", RACES)
     assert answer == "Ben Nevis | dist: 10 | climb: 4400 | time: 85.583 [1]"
+
+
+STAFF = """| Name | Role | City | Extension |
+|---|---|---|---|
+| Carla Moss | Accountant | Rome | 214 |
+| David Lindqvist | Accountant | Oslo | 231 |
+| David Okafor | Gardener | Rome | 118 |"""
+
+
+def test_a_row_without_a_telling_word_outdoes_none() -> None:
+    likely = np.array([0, 0, 0.3, 0.2, 0.1], dtype=np.float32)
+    david = "What is the extension of David, the accountant in Rome?"
+    assert told_over(david, STAFF, likely) == [0, 0, 0.3, 0.2, 0.1]
+    carla = "What is the extension of Carla, the accountant in Rome?"
+    assert told_over(carla, STAFF, likely) == [0, 0, 0.5, 0, 0]
+
+
+def test_rows_that_are_named_alike_are_as_likely_as_they_were() -> None:
+    likely = np.array([0, 0, 0.2, 0.2, 0.3], dtype=np.float32)
+    assert told_over("How many accountants are there?", STAFF, likely) == [0, 0, 0.2, 0.2, 0.3]
+    assert told_over("Who is an accountant?", STAFF, likely) == [0, 0, 0.2, 0.2, 0]
+
+
+def test_a_row_without_the_identifier_asked_for_is_no_answer() -> None:
+    likely = np.full(4, 0.25, dtype=np.float32)
+    asked = "What did Kieler Werft pay for SO-6?"
+    assert told_over(asked, "\n".join(NAMED), likely) == [0, 0, 0, 0.25]
+
+
+def test_two_identifiers_name_two_rows() -> None:
+    answer = ask("What are the amounts of SO-4 and SO-6?", "\n".join(BARRED))
+    assert "2045.00" in answer and "77.00" in answer
 
 
 def test_a_unit_in_brackets_is_no_strange_word_of_a_column() -> None:
