@@ -184,6 +184,12 @@ ITEM, PEN, PRICE, INK = (
             f'<row>{INK}<c t="d"><v>2024-01-05T14:30:00</v></c></row>',
             "Item: Pen | Price: 2024-01-05\nItem: Ink | Price: 2024-01-05 14:30",
         ),
+        (
+            f"<row>{ITEM}<!-- of a program -->{PRICE}</row><row>{PEN}<!-- and -->"
+            "<c><f>SUM(<!-- it -->C1)</f></c></row><?a b?>"
+            f'<row>{INK}<c t="d"><v>2024-01-05T14:30:00+02:00</v></c></row>',
+            "Item: Pen | Price: =SUM(C1)\nItem: Ink | Price: 2024-01-05T14:30:00+02:00",
+        ),
     ],
 )  # fmt: skip
 def test_cells_and_rows_need_not_name_their_place(rows: str, text: str) -> None:
