@@ -96,8 +96,10 @@ def _is_worse(
 ) -> bool:
     """True if an extraction lost text, headings or code of the ``page`` that ``whole`` has."""
     share = len(extracted.text) / max(len(whole.text), 1)
-    if not extracted.text or ("\n" not in extracted.text and "\n" in whole.text):
-        return True  # nothing, or its last resort: words in a row
+    if not extracted.text:
+        return True
+    if "\n" not in extracted.text and ("\n" in whole.text or _is_respaced(extracted, whole)):
+        return True  # its last resort: words in a row
     if is_main and share > _MOST_OF_MAIN:
         return True
     is_bare = any(
@@ -114,6 +116,11 @@ def _is_worse(
     if is_main:
         return share < _LEAST_OF_MAIN * running
     return is_bare or share < _LEAST_OF_PAGE * running
+
+
+def _is_respaced(one: TextOfMarkup, other: TextOfMarkup) -> bool:
+    """True where two texts differ by their spaces alone, if at all."""
+    return "".join(one.text.split()) == "".join(other.text.split())
 
 
 def _gather(tree: _Element | None) -> TextOfMarkup:
