@@ -27,7 +27,7 @@ _LINE, _LOW_LINE = "\u0305", "\u0332"
 _ACCENTS = dict(
     zip("^ˆ¯‾~˜→.˙¨", "\u0302\u0302\u0304\u0305\u0303\u0303\u20d7\u0307\u0307\u0308", strict=True)
 )
-"""What is put over a letter, and the sign of Unicode that joins the letter before it."""
+"""Accents by the sign that is put over a letter: in Unicode they join the letter before."""
 
 
 def formula_text(element: Any, deep: int = 0) -> str:

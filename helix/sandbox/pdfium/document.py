@@ -208,7 +208,7 @@ class Page:
         return found
 
     def annotations(self) -> Iterator[Handle]:
-        """What stands upon it; each is pdfium's until the next."""
+        """Annotations upon it; each is pdfium's until the next."""
         for number in range(_ANNOTATION_COUNT(self.handle)):
             if annotation := handle(_ANNOTATION(self.handle, number)):
                 yield annotation

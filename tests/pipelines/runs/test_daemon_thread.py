@@ -17,7 +17,7 @@ def test_its_result_and_its_error_are_those_of_the_function() -> None:
 
 
 class _Panic(BaseException):
-    """What a library in Rust raises: no Exception."""
+    """An error of a library in Rust: no Exception."""
 
 
 def test_a_panic_is_raised_too() -> None:
