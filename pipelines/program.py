@@ -10,7 +10,7 @@ import typer
 
 from helix.domain.metadata import assignments
 from helix.domain.scope import checked_tags
-from helix.errors import HelixError
+from helix.errors import BadRequest, HelixError
 
 Tags = Annotated[
     list[str] | None,
@@ -45,13 +45,14 @@ def run(command: Callable[..., None]) -> None:
 def one_line_errors(program: str, interrupted: str = "") -> Iterator[None]:
     """Known errors of the block are one line on standard error, and the exit status is 1.
 
-    After Ctrl-C, ``interrupted`` is that line, if there is one, and the status is 130.
+    It is 2 where the command was written wrongly, and 130 after Ctrl-C, when ``interrupted`` is
+    that line, if there is one.
     """
     try:
         yield
     except HelixError as error:
         typer.echo(f"{program}: {error}", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(2 if isinstance(error, BadRequest) else 1) from None
     except KeyboardInterrupt:
         if interrupted:
             typer.echo(f"{program}: interrupted; {interrupted}", err=True)

@@ -81,9 +81,12 @@ def _environment(folder: str) -> dict[str, str]:
     """The variables of the demo's commands, which find no file of settings either."""
     from helix.settings.declaration import Settings
     from helix.settings.variables import variable_of
+    from helix.telemetry.shared_metrics import FOLDER
 
     known = {variable_of(name, field) for name, field in Settings.model_fields.items()} - _GEMINI
-    own = {name: value for name, value in os.environ.items() if name not in known}
+    known.add(FOLDER)
+    # in whatever case, as settings are read
+    own = {name: value for name, value in os.environ.items() if name.upper() not in known}
     kind = "gemini" if own.get("GEMINI_API_KEY") else "offline"
     return own | {
         "DATABASE_URL": f"embedded:{folder}/database", "HELIX_LLM": kind, "HELIX_EMBEDDER": kind,

@@ -9,7 +9,6 @@ import copy
 import logging
 import re
 from collections import defaultdict, deque
-from email import message_from_bytes
 
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
@@ -21,6 +20,7 @@ from pipelines.readers import Progress, ReadText, UnreadableFile
 from pipelines.readers.grids import bounded
 from pipelines.readers.html_navigation import drop_navigation
 from pipelines.readers.html_tree import decoded, parse_tree
+from pipelines.readers.mail import mail_of
 from pipelines.readers.markup import TextOfMarkup
 from pipelines.readers.markup_tables import is_layout
 from pipelines.readers.markup_text import running_share
@@ -66,7 +66,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
 
 def _page_of_mhtml(data: bytes) -> str:
     """The HTML of a page that was saved in one file with its pictures."""
-    parts = message_from_bytes(data).walk()
+    parts = mail_of(data).walk()
     page = next((part for part in parts if part.get_content_type() == "text/html"), None)
     payload = None if page is None else page.get_payload(decode=True)
     if page is None or not isinstance(payload, bytes):
@@ -96,8 +96,10 @@ def _is_worse(
 ) -> bool:
     """True if an extraction lost text, headings or code of the ``page`` that ``whole`` has."""
     share = len(extracted.text) / max(len(whole.text), 1)
-    if not extracted.text or ("\n" not in extracted.text and "\n" in whole.text):
-        return True  # nothing, or its last resort: words in a row
+    if not extracted.text:
+        return True
+    if "\n" not in extracted.text and ("\n" in whole.text or _is_respaced(extracted, whole)):
+        return True  # its last resort: words in a row
     if is_main and share > _MOST_OF_MAIN:
         return True
     is_bare = any(
@@ -114,6 +116,11 @@ def _is_worse(
     if is_main:
         return share < _LEAST_OF_MAIN * running
     return is_bare or share < _LEAST_OF_PAGE * running
+
+
+def _is_respaced(one: TextOfMarkup, other: TextOfMarkup) -> bool:
+    """True where two texts differ by their spaces alone, if at all."""
+    return "".join(one.text.split()) == "".join(other.text.split())
 
 
 def _gather(tree: _Element | None) -> TextOfMarkup:

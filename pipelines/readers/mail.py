@@ -12,6 +12,7 @@ from email import message_from_bytes
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from email.policy import Compat32
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any
 
@@ -24,16 +25,31 @@ _ID = re.compile(r"<([^<>\s]+)>")
 _MAIL = "message/rfc822"
 _SHOWN = ("From", "To", "Cc")
 _LONGEST = 100_000  # characters of a field: some thousand people; longer ones take minutes
+_LONGEST_OF_PART = 2_000  # characters: the names of a file, coded, and a boundary
+_OF_PART = ("content-type", "content-disposition")
 _MOST_FIELDS = 100  # of one name, of which a mail has one
 TOO_DEEP = "its parts are nested too deep: forward it as a plain mail"
 _NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"))
 """Python's names of what it decodes beside charsets: the second takes quadratic time."""
 
 
+class _Bounded(Compat32):
+    """Fields that say what a part is are cut: their parameters take quadratic time, or more."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        """The name and the value of a field."""
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_OF_PART] if name.lower() in _OF_PART else value
+
+
+_BOUNDED = _Bounded()
+
+
 def mail_of(data: bytes) -> Mail:
     """Raises UnreadableFile for parts nested beyond what the parser takes."""
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     try:
-        return message_from_bytes(data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+        return message_from_bytes(data, policy=_BOUNDED)
     except RecursionError:
         raise UnreadableFile(TOO_DEEP) from None
 

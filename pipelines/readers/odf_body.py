@@ -197,7 +197,8 @@ class Body:
         try:
             content = self._package.xml(f"{name}/content.xml")
             if local_name(content) == "math":
-                self._out.line(formula_text(content))
+                if text := formula_text(content):
+                    self._out.line(text)
                 return
             chart = content.find(".//{*}chart/{*}chart")
             if chart is None:

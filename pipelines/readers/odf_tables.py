@@ -136,7 +136,7 @@ def paragraphs(element: Any) -> Iterator[str]:
 def value_text(cell: Any) -> str:
     """The value of a sheet's cell as it is kept, not as it is shown: 12345.678, 9.25%, 2024-01-05.
 
-    A formula that was saved without its value stands for it.
+    A formula that was saved without its value stands for it; what is shown for a value untold.
     """
     kind = attribute(cell, "value-type")
     try:
@@ -147,15 +147,15 @@ def value_text(cell: Any) -> str:
             return percent(float(attribute(cell, "value")))
     except (ValueError, OverflowError):  # no number after all
         return shown_text(cell)
-    if kind == "date":
-        day = attribute(cell, "date-value").replace("T", " ")
-        return day.removesuffix(" 00:00:00").removesuffix(":00")
-    if kind == "boolean":
-        return attribute(cell, "boolean-value").upper()
+    if kind == "date" and (day := attribute(cell, "date-value")):
+        return day.replace("T", " ").removesuffix(" 00:00:00").removesuffix(":00")
+    if kind == "boolean" and (told_as := attribute(cell, "boolean-value")):
+        return told_as.upper()
     if kind == "time" and (told := _DURATION.fullmatch(attribute(cell, "time-value"))):
         return _duration(told)
     formula = "" if kind else attribute(cell, "formula").partition(":")[2].lstrip("=")
-    return shown_text(cell) or (one_line(f"={formula}") if formula else "")
+    untold = f"={formula}" if formula else attribute(cell, "string-value")
+    return shown_text(cell) or one_line(untold)
 
 
 def _duration(told: re.Match[str]) -> str:

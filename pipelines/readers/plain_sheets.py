@@ -31,7 +31,11 @@ def with_plain_sheets(data: bytes, parts: Collection[str]) -> bytes:
 
 def _plain(sheet: bytes) -> bytes:
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=True,
+        remove_comments=True,
+        remove_pis=True,
     )
     root = etree.fromstring(sheet, parser)
     number = -1

@@ -23,6 +23,7 @@ from pipelines.readers.list_numbers import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
 from pipelines.readers.slides import Piece, add_slide, title_of
+from pipelines.readers.symbol_fonts import has_signs, with_signs
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
 
@@ -30,6 +31,7 @@ _ROW_OF_SHAPES = 228_600  # EMU, a quarter of an inch: shapes that near stand si
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+_INK = "{*}contentPart"
 _NOT_CONTENT = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 _CONTENT_TYPES = (  # beside those that python-pptx knows: a show and a template, with macros
     "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml",
@@ -68,7 +70,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
 
 
 def _choose(tree: Any) -> None:
-    """Put the first of alternatives, that for the newest program, where all of them stand.
+    """Put the first of alternatives, that for the newest program, where all stand; ink goes.
 
     PowerPoint writes a shape with a formula so, which python-pptx passes over with all its text.
     """
@@ -78,6 +80,8 @@ def _choose(tree: Any) -> None:
             for shape in reversed(first):
                 each.addnext(shape)
             parent.remove(each)
+    for ink in list(tree.iter(_INK)):  # at which python-pptx gives up
+        ink.getparent().remove(ink)
 
 
 def _title(slide: Any) -> str:
@@ -91,7 +95,7 @@ def _pieces(slide: Any, draft: Draft, number: int) -> Iterator[Piece]:
         yield from _lines(title.text_frame)
     pictures, words = 0, 0
     for shape in _in_order(slide.shapes):
-        if title is not None and shape.shape_id == title.shape_id:
+        if title is not None and shape._element is title._element:  # ids may be there twice
             continue
         pictures += isinstance(shape, Picture)
         try:
@@ -114,20 +118,21 @@ def _notes(notes: Any) -> Iterator[Piece]:
         yield Piece(f"Notes: {text}")
 
 
-def _in_order(shapes: Any) -> list[Any]:
-    """From the top, and from the left among those side by side; a group is where it stands."""
+def _in_order(shapes: Any) -> Iterator[Any]:
+    """From the top, and from the left among those side by side; a group's where it stands."""
 
     def place(shape: Any) -> tuple[int, int]:
         return ((shape.top or 0) // _ROW_OF_SHAPES, shape.left or 0)
 
-    return sorted(shapes, key=place)
+    for shape in sorted(shapes, key=place):
+        if isinstance(shape, GroupShape):
+            yield from _in_order(shape.shapes)
+        else:
+            yield shape
 
 
 def _shape(shape: Any) -> Iterator[Piece]:
-    if isinstance(shape, GroupShape):
-        for inner in _in_order(shape.shapes):
-            yield from _shape(inner)
-    elif shape.is_placeholder and shape.placeholder_format.type.name in _NOT_CONTENT:
+    if shape.is_placeholder and shape.placeholder_format.type.name in _NOT_CONTENT:
         return
     elif shape.has_text_frame:
         yield from map(Piece, paragraphs(shape))
@@ -153,17 +158,18 @@ def _plain(frame: Any) -> str:
 
 def _text(paragraph: Any) -> str:
     """The text of a paragraph with its formulas, which python-pptx leaves out."""
-    parts = [part for part in paragraph._p if is_element(part)]
-    if not any(local_name(part) == "m" for part in parts):
-        return str(paragraph.text).replace("\v", "\n")
-    said = (formula_text(part) if local_name(part) == "m" else _run(part) for part in parts)
-    return "".join(said)
+    parts = filter(is_element, paragraph._p)
+    return "".join(formula_text(part) if local_name(part) == "m" else _run(part) for part in parts)
 
 
 def _run(part: Any) -> str:
-    return (
-        "\n" if local_name(part) == "br" else "".join(t.text or "" for t in part.iterfind("{*}t"))
-    )
+    if local_name(part) == "br":
+        return "\n"
+    text = "".join(t.text or "" for t in part.iterfind("{*}t"))
+    for name in ("sym", "latin") if has_signs(text) else ():
+        for font in part.iterfind(f"{{*}}rPr/{{*}}{name}"):
+            text = with_signs(font.get("typeface", ""), text)
+    return text
 
 
 def _rows(table: Any) -> Iterator[Row]:

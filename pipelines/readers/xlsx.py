@@ -6,6 +6,7 @@ import datetime
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, load_workbook
@@ -55,12 +56,15 @@ def _read_sheets(
 
 def _rows(sheet: CalamineSheet, marks: MarkedCells) -> Iterator[Row]:
     """Rows by their own numbers; a cell merged downwards is repeated, each row being a line."""
-    merged, (_, left) = _merged(sheet), sheet.start or (0, 0)
+    place = _Place.of(sheet, marks)
+    merged = _merged(sheet, place.first)
     running: dict[int, tuple[_Merge, str]] = {}  # column to a merge that goes on, and its value
-    for index, values in enumerate(sheet.iter_rows()):
+    more = (index for index in sorted(marks.texts) if index >= place.height)
+    empty: list[Value] = [""] * place.width
+    for index, values in chain(enumerate(sheet.iter_rows()), ((index, empty) for index in more)):
         if not running and index not in marks.texts and values.count("") == len(values):
             continue  # nobody asks for it, and a sheet of one cell may have a million above
-        cells = _cells(values, index, left, marks)
+        cells = _cells(values, index, place, marks)
         for column, (merge, value) in list(running.items()):
             if index > merge.last:
                 del running[column]
@@ -73,15 +77,38 @@ def _rows(sheet: CalamineSheet, marks: MarkedCells) -> Iterator[Row]:
         yield Row(index + 1, cells, spans)
 
 
-def _cells(values: list[Value], index: int, left: int, marks: MarkedCells) -> Cells:
+class _Place(NamedTuple):
+    """The cells of a sheet that have a value, from the column ``left``; and the first column.
+
+    A formula without its value may stand beside or below all of them.
+    """
+
+    first: int
+    left: int
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, sheet: CalamineSheet, marks: MarkedCells) -> _Place:
+        """The place of the cells of ``sheet``, and of its marked ones."""
+        marked = min(map(min, marks.texts.values()), default=0)
+        if sheet.start is None or sheet.end is None:
+            return cls(marked, marked, 0, 0)
+        left = sheet.start[1]
+        first = min(left, marked) if marks.texts else left
+        return cls(first, left, sheet.end[1] - left + 1, sheet.end[0] + 1)
+
+
+def _cells(values: list[Value], index: int, place: _Place, marks: MarkedCells) -> Cells:
     """The texts of a row's cells, as the sheet's marks have them."""
-    cells = [_text(value) for value in values]
+    first, left = place.first, place.left
+    cells = [""] * (left - first) + [_text(value) for value in values]
     for column in marks.percents.get(index, ()):
-        if left <= column < left + len(cells):
-            cells[column - left] = _percent(values[column - left])
+        if left <= column < left + len(values):
+            cells[column - first] = _percent(values[column - left])
     for column, text in marks.texts.get(index, {}).items():
-        if left <= column < left + len(cells):
-            cells[column - left] = one_line(text)
+        cells += [""] * (column - first + 1 - len(cells))
+        cells[column - first] = one_line(text)
     return cells
 
 
@@ -93,14 +120,14 @@ class _Merge(NamedTuple):
     last: int
 
 
-def _merged(sheet: CalamineSheet) -> dict[int, list[_Merge]]:
-    """First row to the merges that begin there, by index in ``iter_rows``."""
+def _merged(sheet: CalamineSheet, start: int) -> dict[int, list[_Merge]]:
+    """First row to the merges that begin there; their columns count from ``start``."""
     found: defaultdict[int, list[_Merge]] = defaultdict(list)
     (_, left), (_, right) = sheet.start or (0, 0), sheet.end or (0, 0)
     for (top, first), (bottom, last) in sheet.merged_cell_ranges or ():
         if left <= first <= right:
             width = min(last, right) - first + 1
-            found[top].append(_Merge(first - left, width, bottom))
+            found[top].append(_Merge(first - start, width, bottom))
     return found
 
 

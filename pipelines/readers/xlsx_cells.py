@@ -36,7 +36,9 @@ class MarkedCells(NamedTuple):
 
 _BOOK, _PARTS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STYLES = "xl/styles.xml"
-_SAFE = {"resolve_entities": False, "no_network": True}
+_SAFE = {
+    "resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True,
+}  # fmt: skip
 ERROR = "e"
 """The type of a cell that has an error (ISO/IEC 29500-1, 18.18.11)."""
 _WRITTEN = frozenset({ERROR, "d"})
@@ -146,7 +148,8 @@ def _text_of(cell: Any, formula: str) -> str:
 def _day(text: str) -> str:
     """A day that is written out, as those are shown that are numbers; other text as it is."""
     with suppress(ValueError):
-        return moment(datetime.datetime.fromisoformat(text).replace(tzinfo=None))
+        day = datetime.datetime.fromisoformat(text)
+        return text if day.utcoffset() else moment(day.replace(tzinfo=None))
     return text
 
 

@@ -28,7 +28,7 @@ async def in_daemon_thread(function: Callable[..., T], *arguments: Any) -> T:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             try:
                 result = function(*arguments)
-            except Exception as error:  # noqa: BLE001 - whoever awaits it is told
+            except BaseException as error:  # noqa: BLE001 - whoever awaits it is told; a panic too
                 loop.call_soon_threadsafe(settle, done.set_exception, error)
             else:
                 loop.call_soon_threadsafe(settle, done.set_result, result)

@@ -121,11 +121,15 @@ class FolderSource:
             raise SourceError(f"cannot be read: {error.strerror}") from None
 
     def is_there(self, key: str) -> bool:
-        """False where the file is gone; a folder that is away says nothing of what is in it."""
+        """False where the file is gone; a folder that is away says nothing of what is in it.
+
+        Behind a link that a listing does not follow it is gone too.
+        """
         try:
             os.scandir(self._folder).close()
             path = self._folder / self._misnamed.get(key, key)
-            return stat.S_ISREG(path.stat().st_mode)
+            is_listed = path.parent.resolve() == path.parent and self._is_within(path)
+            return stat.S_ISREG(path.stat().st_mode) and is_listed
         except (FileNotFoundError, NotADirectoryError):
             if self._folder.is_dir():
                 return False

@@ -19,7 +19,8 @@ from urllib.parse import unquote, urlsplit
 from imap_tools import BaseMailBox, FolderInfo, MailBox, MailBoxStartTls, MailMessage
 from imap_tools.errors import ImapToolsError, MailboxFolderSelectError
 
-from pipelines.readers.mail import date_of, field, head_lines, metadata_of
+from pipelines.readers import UnreadableFile
+from pipelines.readers.mail import date_of, field, head_lines, mail_of, metadata_of
 from pipelines.sources.base import Entry, EntryGone, Known, SourceError
 from pipelines.sources.mail_sign_in import sign_in
 from pipelines.sources.notes import noted, remembered
@@ -40,6 +41,14 @@ class Part:
     date: datetime | None
     metadata: dict[str, Any]
     message_id: str
+
+
+class _Bounded(MailMessage):
+    """A message that no field of takes long, as strangers send them."""
+
+    def __init__(self, fetch_data: list[Any]) -> None:
+        data, self._raw_uid_data, self._raw_flag_data = self._get_message_data_parts(fetch_data)
+        self.obj = mail_of(data)
 
 
 def parts_of(message: MailMessage) -> list[Part]:
@@ -101,6 +110,7 @@ def open_source(address: str, options: Mapping[str, Any], secrets: dict[str, str
         mailbox = kind(host, port, _SECONDS, ssl_context=ssl.create_default_context())
     except OSError as error:
         raise SourceError(f"the mail server {host} cannot be reached: {error}") from None
+    mailbox.email_message_class = _Bounded
     try:
         check_peer(mailbox.client.sock.getpeername()[0], host, allowed)
         sign_in(mailbox, user, secrets, allowed)
@@ -181,9 +191,15 @@ class MailboxSource:
         for entry, message_id in self._known.get(message, ()):
             self._had.add((message_id, _part_of(entry.key)))
             yield entry
-        if message not in self._known:
-            for part in self._fetched(uid):
-                yield self._entry(message, part)
+        if message in self._known:
+            return
+        try:
+            parts = self._fetched(uid)
+        except (UnreadableFile, RecursionError):  # told where it is read
+            yield Entry(f"{message}.0", name=f"{uid}.txt")
+            return
+        for part in parts:
+            yield self._entry(message, part)
 
     def _fetched(self, uid: str) -> list[Part]:
         for message in self._mailbox.fetch(uid_list=uid, mark_seen=False):

@@ -38,3 +38,9 @@ def test_with_a_key_of_gemini_it_answers(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     monkeypatch.setenv("HELIX_LLM", "server:other")
     assert _environment("f")["HELIX_LLM"] == _environment("f")["HELIX_EMBEDDER"] == "gemini"
+
+
+def test_a_setting_is_left_out_in_whatever_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("helix_server", "Helix_Auth", "database_url", "PROMETHEUS_MULTIPROC_DIR"):
+        monkeypatch.setenv(name, "mine")
+    assert "mine" not in _environment("f").values()

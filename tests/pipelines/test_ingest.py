@@ -64,7 +64,7 @@ def test_an_empty_path_is_not_this_folder(folder: Path, database_url: str) -> No
     (folder / "a.txt").write_text("Only this.")
     done = ingest("")
     told = "ingest: a path is empty: name a file or folder; this folder is .\n"
-    assert (done.exit_code, done.stderr) == (1, told)
+    assert (done.exit_code, done.stderr) == (2, told)
 
 
 def test_ctrl_c_ends_the_look_at_a_large_folder(
@@ -113,7 +113,7 @@ def test_the_title_option(folder: Path, database_url: str, wire: GeminiWire) -> 
         (("a.txt", "--title", " "), blank),
     ):
         refused = ingest(*arguments)
-        assert (refused.exit_code, refused.stderr) == (1, f"ingest: {said}\n")
+        assert (refused.exit_code, refused.stderr) == (2, f"ingest: {said}\n")
     assert (documents(database_url), wire.requests) == ({}, [])
     assert ingest("a.txt", "--title", "Mine & Yours").exit_code == 0
     assert [title for _, title in documents(database_url).values()] == ["Mine & Yours"]
@@ -199,7 +199,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(
     assert "12 files: 2 added, 0 replaced, 0 unchanged, 10 failed; 2 chunks" in result.stdout
     named = ingest(os.fsdecode(b"docs/caf\xe9.txt"))
     assert (named.exit_code, named.stderr) == (
-        1, "ingest: docs/caf\\xe9.txt: its name is not UTF-8: rename it\n"
+        2, "ingest: docs/caf\\xe9.txt: its name is not UTF-8: rename it\n"
     )  # fmt: skip
     assert "files of other types, passed over: 1" in result.stdout
     assert {uri: title for uri, (_, title) in documents(database_url).items()} == {
@@ -222,7 +222,7 @@ def test_nothing_to_read(folder: Path, wire: GeminiWire, monkeypatch: pytest.Mon
     told = f"failed    {web}: no file: `helix crawl` brings in pages of the web\n"
     assert ingest(web).stderr == told
     result = ingest()
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     told = "ingest: no path is given, and this folder has no samples/: name files or folders\n"
     assert result.stderr == told
     monkeypatch.delenv("DATABASE_URL")

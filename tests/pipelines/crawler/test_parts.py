@@ -257,7 +257,7 @@ def test_the_command_says_what_is_wrong_in_one_line(arguments: list[str], reason
     cli = typer.Typer()
     cli.command()(crawl)
     result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.output.startswith(f"crawl: {reason}")
     assert result.output.count("\n") == 1
 

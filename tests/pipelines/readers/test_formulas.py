@@ -25,6 +25,11 @@ def office(parts: str) -> str:
     return f'<m:oMath xmlns:m="{_MATH}">{parts}</m:oMath>'
 
 
+def math(parts: str) -> str:
+    return f"<math>{parts}</math>"
+
+
+_HALVED = "<mfrac><mn>1</mn><mn>2</mn></mfrac>"
 HALF = "<m:f><m:fPr/><m:num>[1]</m:num><m:den>[2]</m:den></m:f>"
 NEWTON = office(f"[E=]{HALF}[m]<m:sSup><m:e>[v]</m:e><m:sup>[2]</m:sup></m:sSup>")
 
@@ -51,7 +56,36 @@ NEWTON = office(f"[E=]{HALF}[m]<m:sSup><m:e>[v]</m:e><m:sup>[2]</m:sup></m:sSup>
         ("<math><mfrac><mn>1</mn><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow></mfrac></math>",
          "1/(x+1)"),
         ("<math><munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mi>i</mi></math>",
-         "∑_i^ni"),
+         "∑_i^n i"),
+        (math("<mi>a</mi><mi>sin</mi><mi>x</mi><mtext>&#xa0;if&#xa0;</mtext><mi>y</mi>"),
+         "a sin x if y"),
+        (math("<mi>sin</mi><mo>&#x2061;</mo><mi>x</mi><mn>2</mn><mo>&#x2062;</mo><mi>y</mi>"),
+         "sin x2y"),
+        (math("<msup><mi>sin</mi><mn>2</mn></msup><mo>&#x2061;</mo><mi>x</mi>"), "sin^2 x"),
+        (math(f"<mn>1</mn>{_HALVED}"), "1 1/2"),
+        (math(f"<msup>{_HALVED}<mn>2</mn></msup>"), "(1/2)^2"),
+        (math("<mfrac><mn>1</mn><mrow><mn>2</mn><mi>x</mi></mrow></mfrac>"), "1/(2x)"),
+        (math("<msup><mi>x</mi><mrow><mn>2</mn><mi>y</mi></mrow></msup>"), "x^(2y)"),
+        (math("<mfenced><mi>a</mi><mi>b</mi></mfenced>"), "(a,b)"),
+        (math('<mfenced open="[" close="]" separators=";|"><mi>a</mi><mi>b</mi><mi>c</mi>'
+              "<mi>d</mi></mfenced>"), "[a;b|c|d]"),
+        (math("<mn>2</mn><mroot><mi>x</mi><mn>3</mn></mroot>"), "2√[3]x"),
+        (math("<mtable><mtr><mtd><mn>1</mn></mtd><mtd/></mtr><mlabeledtr><mtd><mtext>(1)</mtext>"
+              "</mtd><mtd><mi>a</mi></mtd></mlabeledtr></mtable>"), "1, ; (1), a"),
+        (math('<mover accent="true"><mi>x</mi><mo>¯</mo></mover>'), "x̄"),
+        (math("<mmultiscripts><mi>C</mi><none/><none/><mprescripts/><mn>6</mn><mn>14</mn>"
+              "</mmultiscripts>"), "_6^14C"),
+        (math('<mo>(</mo><mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac><mo>)</mo>'),
+         "(n; k)"),
+        (math("x + 1"), "x + 1"),
+        (math("<mi>a</mi><mphantom><mi>b</mi></mphantom>"), "a"),
+        (office("[2]<m:func><m:fName>[sin]</m:fName><m:e>[x]</m:e></m:func>[+1][2]"), "2 sin x+12"),
+        (office('<m:acc><m:e>[x]</m:e></m:acc>[=]<m:bar><m:barPr><m:pos m:val="top"/></m:barPr>'
+                "<m:e>[y]</m:e></m:bar>"), "x̂=y̅"),
+        (office("<m:eqArr><m:e>[x=1]</m:e><m:e>[y=2]</m:e></m:eqArr>"), "x=1; y=2"),
+        (office("<m:sPre><m:sub>[6]</m:sub><m:sup>[14]</m:sup><m:e>[C]</m:e></m:sPre>"), "_6^14C"),
+        (office('<w:del xmlns:w="w">[5]</w:del>[6]'), "6"),
+        (math(120 * "<mrow>" + "<mi>x</mi><mi>y</mi>" + 120 * "</mrow>"), "x y"),
         ("<math><mfrac><mn>1</mn></mfrac></math>", "1"),
     ],
 )  # fmt: skip
@@ -68,6 +102,9 @@ def test_a_formula_stands_in_the_text_of_each_kind_of_file() -> None:
 
     math = "<math><mfrac><mn>1</mn><mn>2</mn></mfrac><annotation>half</annotation></math>"
     assert read("html", f"<p>Share: {math} of it.</p>".encode()).text == "Share: 1/2 of it."
+
+    prefixed = "<m:math><m:mfrac><m:mi>a</m:mi><m:mi>b</m:mi></m:mfrac></m:math>"
+    assert read("html", f"<p>Share: {prefixed} of it.</p>".encode()).text == "Share: a/b of it."
 
     frame = '<text:p>Share:<draw:frame><draw:object xlink:href="Formula-0/"/></draw:frame></text:p>'
     made = package("text", frame, parts={"Formula-0/content.xml": math.encode()})

@@ -255,3 +255,8 @@ def test_sections_cover_any_page(parts: list[str]) -> None:
         assert all(section.start <= a < b <= section.end for a, b in section.blocks)
         place = section.end
     assert not found.text[place:].strip()
+
+
+def test_a_short_page_has_no_spaces_within_words() -> None:
+    page = b"<p>x<sup>2</sup> and H<sub>2</sub>O <ruby>k<rt>a</rt></ruby></p>"
+    assert read("html", page).text == "x2 and H2O ka"

@@ -145,3 +145,16 @@ def test_mails_and_parts_nested_without_end_are_refused(part: str, levels: int) 
     data = "".join(map(part.format, range(levels))) + "deep"
     with pytest.raises(UnreadableFile, match=r"nested too deep|in each other"):
         read("eml", data.encode())
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        f'Content-Type: text/plain; x="{";" * 300_000}"',
+        f"Content-Disposition: attachment; filename*=punycode''{'a' * 600_000}-{'b' * 600_000}",
+    ],
+)
+def test_parameters_without_end_take_no_time(field: str) -> None:
+    within = f"--m\n{field}\n\nNo end.\n--m\n\nThe rest.\n--m--\n"
+    text = read("eml", mail(within, Content_Type='multipart/mixed; boundary="m"')).text
+    assert text.endswith("The rest.")

@@ -141,6 +141,20 @@ def repeated(rows: int, columns: int, text: str) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "shown", "text"),
+    [
+        ('"string" office:string-value="told"', "", "told"),
+        ('"date"', "5 January", "5 January"),
+        ('"boolean"', "TRUE", "TRUE"),
+        ('"date" office:date-value="2024-01-05T10:30:00"', "5 January", "2024-01-05 10:30"),
+    ],
+)
+def test_a_value_is_what_is_told_or_else_what_is_shown(value: str, shown: str, text: str) -> None:
+    cell = f"<table:table-cell office:value-type={value}>{paragraph(shown)}</table:table-cell>"
+    assert read("ods", sheet(f"<table:table-row>{cell}</table:table-row>")).text == text
+
+
 @pytest.mark.parametrize("kind", ["ods", "odt"])
 def test_a_table_of_repetitions_alone_is_refused(kind: str) -> None:
     rows = repeated(1, 2, "a") + repeated(1_048_575, 16_384, "x")

@@ -135,6 +135,30 @@ def test_shapes_are_read_from_the_top_groups_and_charts_too() -> None:
     ]
 
 
+_CHOICE = (
+    '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+    '<mc:Choice Requires="p14"><p:contentPart'
+    ' xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"/></mc:Choice>'
+    "<mc:Fallback/></mc:AlternateContent>"
+)
+
+
+def test_ink_ids_given_twice_and_signs_of_fonts_cost_no_text() -> None:
+    deck, out = Presentation(), io.BytesIO()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text_frame.text = "Parts"
+    box = slide.shapes.add_textbox(0, Inches(2), Inches(3), Inches(1))
+    box._element.nvSpPr.cNvPr.set("id", str(slide.shapes.title.shape_id))
+    box.text_frame.text = "\uf06d"
+    font = '<a:sym xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    run = box.text_frame.paragraphs[0].runs[0]
+    run.font._rPr.append(parse_xml(f'{font} typeface="Symbol"/>'))
+    box.text_frame.paragraphs[0].add_run().text = "m"
+    box._element.addnext(parse_xml(_CHOICE))
+    deck.save(out)
+    assert read("pptx", out.getvalue()).text == "Parts\nμm"
+
+
 def chart_lines(form: XL_CHART_TYPE, data: object, drawn_as: bytes = b"barChart") -> list[str]:
     deck = Presentation()
     place = (Inches(1), Inches(1), Inches(3), Inches(3))

@@ -151,6 +151,27 @@ def test_a_formula_without_its_value_stands_for_it() -> None:
     assert read("xlsx", saved).text == told.format("", "5")
 
 
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (
+            {"A1": "=NOW()", "C3": "Item", "D3": "Price", "C4": "Pen", "D4": 2, "F4": "=D4*2",
+             "D5": "=SUM(D4:D4)"},
+            "=NOW()\nItem: Pen | Price: 2 | =D4*2\nPrice: =SUM(D4:D4)",
+        ),
+        ({"B2": "=1+1", "B3": "=B2*2"}, "=1+1\n=B2*2"),
+    ],
+)  # fmt: skip
+def test_formulas_without_their_values_stand_beside_all_that_have_one(
+    cells: dict[str, object], text: str
+) -> None:
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for place, value in cells.items():
+        book.active[place] = value
+    book.save(out)
+    assert read("xlsx", out.getvalue()).text == text
+
+
 ITEM, PEN, PRICE, INK = (
     f'<c t="inlineStr"><is>{text}</is></c>'
     for text in ("<t>Item</t>", "<t>Pen</t>", "<r><t>Pr</t></r><r><t>ice</t></r>", "<t>Ink</t>")
@@ -183,6 +204,12 @@ ITEM, PEN, PRICE, INK = (
             f'<row>{ITEM}{PRICE}</row><row>{PEN}<c t="d"><v>2024-01-05T00:00:00Z</v></c></row>'
             f'<row>{INK}<c t="d"><v>2024-01-05T14:30:00</v></c></row>',
             "Item: Pen | Price: 2024-01-05\nItem: Ink | Price: 2024-01-05 14:30",
+        ),
+        (
+            f"<row>{ITEM}<!-- of a program -->{PRICE}</row><row>{PEN}<!-- and -->"
+            "<c><f>SUM(<!-- it -->C1)</f></c></row><?a b?>"
+            f'<row>{INK}<c t="d"><v>2024-01-05T14:30:00+02:00</v></c></row>',
+            "Item: Pen | Price: =SUM(C1)\nItem: Ink | Price: 2024-01-05T14:30:00+02:00",
         ),
     ],
 )  # fmt: skip

@@ -16,6 +16,18 @@ def test_its_result_and_its_error_are_those_of_the_function() -> None:
         asyncio.run(in_daemon_thread(divmod, 7, 0))
 
 
+class _Panic(BaseException):
+    """An error of a library in Rust: no Exception."""
+
+
+def test_a_panic_is_raised_too() -> None:
+    def work() -> None:
+        raise _Panic
+
+    with pytest.raises(_Panic):
+        asyncio.run(asyncio.wait_for(in_daemon_thread(work), 20))
+
+
 def test_an_interrupted_program_does_not_wait_for_it() -> None:
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
 

@@ -89,6 +89,15 @@ def test_what_went_is_gone_and_what_is_there_is_not(folder: Path) -> None:
         source.read(Entry("one.md"))
 
 
+def test_what_is_behind_a_link_that_no_listing_follows_is_gone(folder: Path) -> None:
+    (folder / "guides").rename(folder.with_name("guides"))
+    (folder / "guides").symlink_to(folder.with_name("guides"))
+    (folder / "one.md").unlink()
+    (folder / "one.md").symlink_to(folder.with_name("guides") / "two.md")
+    assert not keys(folder)
+    assert not opened(folder).is_there("guides/two.md") and not opened(folder).is_there("one.md")
+
+
 def test_a_folder_that_is_away_says_nothing_of_its_files(folder: Path) -> None:
     source = opened(folder)
     folder.rename(folder.with_name("elsewhere"))

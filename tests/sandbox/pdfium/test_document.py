@@ -111,3 +111,39 @@ def test_what_a_form_was_filled_with_is_read_and_drawn() -> None:
                 images.append(bytes(draw(page, 1, red_first=True).pixels))
                 page.close()
     assert images[0] == images[1] != images[2] == images[3]
+
+
+def _with(annotation: str, form: str = "", content: str = "(Name:) Tj") -> bytes:
+    """A page with a label, and beside it an annotation of no appearance."""
+    stream = f"BT /F 12 Tf 72 695 Td {content} ET"
+    return pdf_of(
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/DA(/F 12 Tf 0 g)"
+        f"/DR<</Font<</F 6 0 R>>>>{form}>>>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Annots[4 0 R]"
+        "/Resources<</Font<</F 6 0 R>>>>>>",
+        f"<</Type/Annot/Rect[120 690 320 710]/DA(/F 12 Tf 0 g){annotation}>>",
+        f"<</Length {len(stream)}>>\nstream\n{stream}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    )
+
+
+_TEXT = "/Subtype/Widget/FT/Tx/T(name)/V(Ada)"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (_with(_TEXT), "Name: Ada"),
+        (_with(_TEXT, "/NeedAppearances true"), "Name: Ada"),
+        (_with(_TEXT.replace("(Ada)", "<FEFF041F0440>")), "Name: \u041f\u0440"),
+        (_with(f"{_TEXT}/Ff 8192"), "Name: ***"),
+        (_with(f"{_TEXT}/F 2"), "Name:"),
+        (_with(f"{_TEXT}/F 36"), "Name:"),
+        (_with("/Subtype/Widget/FT/Ch/Ff 131072/T(c)/V(2)/Opt[[(1)(One)][(2)(Two)]]"), "Name: Two"),
+        (_with(_TEXT, content="(Name:) Tj 50 0 Td (Ada) Tj"), "Name: Ada"),
+    ],
+)
+def test_a_field_is_read_as_it_is_shown(data: bytes, text: str) -> None:
+    """Without an appearance by its value, as programs fill forms; what is hidden is not read."""
+    assert read("pdf", data).text == text
