@@ -13,6 +13,7 @@ from docx.oxml import parse_xml
 
 from pipelines.readers.formulas import formula_text
 from pipelines.readers.office import is_element, local_name
+from pipelines.readers.superscripts import superscript
 from pipelines.readers.symbol_fonts import has_signs, sign_of, with_signs
 from pipelines.readers.table_heads import Cells, Row
 from pipelines.readers.tables import one_line
@@ -74,8 +75,7 @@ def _texts(element: Any) -> Iterator[str]:
     for part in _parts(element):
         name = local_name(part)
         if name == "t":
-            text = part.text or ""
-            yield with_signs(_font_of(part.getparent()), text) if has_signs(text) else text
+            yield _shown(part.text or "", part.getparent())
         elif name == "sym":
             yield sign_of(attribute(part, "font"), attribute(part, "char"))
         elif name == "r" and _is_hidden(part):
@@ -96,10 +96,16 @@ def _is_hidden(run: Any) -> bool:
     return properties is not None and _is_on(properties, "vanish")
 
 
-def _font_of(run: Any) -> str:
+def _shown(text: str, run: Any) -> str:
+    """The text of a run as its properties have it drawn: raised, or in a font of signs."""
     properties = child(run, "rPr")
-    fonts = None if properties is None else child(properties, "rFonts")
-    return "" if fonts is None else attribute(fonts, "ascii") or attribute(fonts, "hAnsi")
+    if properties is None:
+        return text
+    if has_signs(text):
+        fonts = child(properties, "rFonts")
+        font = "" if fonts is None else attribute(fonts, "ascii") or attribute(fonts, "hAnsi")
+        text = with_signs(font, text)
+    return superscript(text) if value_of(properties, "vertAlign") == "superscript" else text
 
 
 def _answer(field: Any, name: str) -> str:

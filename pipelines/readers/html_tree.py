@@ -12,6 +12,7 @@ from lxml.etree import LxmlError, _Element  # type: ignore[import-untyped]
 from pipelines.readers import UnreadableFile
 from pipelines.readers.formulas import write_out
 from pipelines.readers.markup_text import tag_of
+from pipelines.readers.superscripts import write_superscripts
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -68,7 +69,7 @@ def _decode_as(data: bytes, name: str) -> str | None:
 
 
 def parse_tree(page: str) -> _Element:
-    """The root element of a page's text, its formulas written out.
+    """The root element of a page's text, its formulas and raised numbers written out.
 
     Raises:
         UnreadableFile: it is empty, or nested beyond what the parser takes.
@@ -81,6 +82,7 @@ def parse_tree(page: str) -> _Element:
             raise UnreadableFile(f"its elements are nested more than {_DEEPEST} deep: simplify it")
     _end_head(tree)
     write_out(tree)
+    write_superscripts(tree.iter("sup"))
     return tree
 
 

@@ -29,6 +29,7 @@ _LEFT_OUT = SHAPES | frozenset(
 )
 _WHITE = re.compile(r"[ \t\r\n]+")
 _LONGEST_GAP = 100  # spaces
+_RAISED = ("super", *"123456789")  # what a position begins with
 
 
 class Package:
@@ -83,6 +84,17 @@ def count(element: Any, name: str) -> int:
     """A number of columns, rows or spaces; 1 where none is told."""
     given = attribute(element, name)
     return int(given) if re.fullmatch(r"[1-9][0-9]{0,8}", given) else 1
+
+
+def raised_spans(content: Any) -> Iterator[Any]:
+    """The spans of a part in styles of its own that draw text raised (OpenDocument 1.3, 20.403)."""
+    raised = {
+        attribute(style, "name")
+        for style in content.iter("{*}style")
+        for one in children(style)
+        if attribute(one, "text-position").startswith(_RAISED)
+    }
+    return (one for one in content.iter("{*}span") if attribute(one, "style-name") in raised)
 
 
 def children(element: Any) -> Iterator[Any]:

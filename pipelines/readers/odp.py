@@ -10,12 +10,13 @@ from typing import Any
 from helix.domain.tables import Table
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.draft import Draft
-from pipelines.readers.odf import attribute, children, opened
+from pipelines.readers.odf import attribute, children, opened, raised_spans
 from pipelines.readers.odf_body import Body, Styles
 from pipelines.readers.odf_tables import paragraphs, shown_text
 from pipelines.readers.office import local_name
 from pipelines.readers.outline import short_title
 from pipelines.readers.slides import Piece, add_slide, title_of
+from pipelines.readers.superscripts import write_superscripts
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import small_tables
 
@@ -34,6 +35,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
     draft = Draft()
     with opened(data, "OpenDocument presentation") as package:
         content = package.xml("content.xml")
+        write_superscripts(raised_spans(content))
         styles = Styles(*package.styles(), content)
         pages = content.findall("{*}body/{*}presentation/{*}page")
         titles: list[str] = []

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from pipelines.readers import Progress, ReadText
 from pipelines.readers.document_body import DocumentBody
-from pipelines.readers.odf import opened
+from pipelines.readers.odf import opened, raised_spans
 from pipelines.readers.odf_body import Body, Styles
+from pipelines.readers.superscripts import write_superscripts
 
 
 def read(data: bytes, progress: Progress) -> ReadText:
@@ -20,6 +21,7 @@ def read(data: bytes, progress: Progress) -> ReadText:
     """
     with opened(data, "OpenDocument text") as package:
         content, out = package.xml("content.xml"), DocumentBody()
+        write_superscripts(raised_spans(content))
         Body(package, Styles(*package.styles(), content), out).walk(content.find("{*}body"))
         title, metadata = package.properties()
         return replace(out.finish(title), metadata=metadata)

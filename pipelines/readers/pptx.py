@@ -23,6 +23,7 @@ from pipelines.readers.list_numbers import numeral
 from pipelines.readers.office import core_title, guarded, is_element, local_name
 from pipelines.readers.outline import short_title
 from pipelines.readers.slides import Piece, add_slide, title_of
+from pipelines.readers.superscripts import superscript
 from pipelines.readers.symbol_fonts import has_signs, with_signs
 from pipelines.readers.table_heads import Row
 from pipelines.readers.tables import one_line, small_tables
@@ -44,6 +45,7 @@ _FORMS = {
 }  # fmt: skip
 """Word's names of the forms that PowerPoint's begin with."""
 _START = re.compile(r"[0-9]{1,9}")
+_RAISED = tuple("123456789")  # what the offset of a run's baseline begins with
 
 
 PartFactory.part_type_for |= dict.fromkeys(_CONTENT_TYPES, PresentationPart)
@@ -169,7 +171,8 @@ def _run(part: Any) -> str:
     for name in ("sym", "latin") if has_signs(text) else ():
         for font in part.iterfind(f"{{*}}rPr/{{*}}{name}"):
             text = with_signs(font.get("typeface", ""), text)
-    return text
+    offsets = (one.get("baseline", "0") for one in part.iterfind("{*}rPr"))
+    return superscript(text) if any(one.startswith(_RAISED) for one in offsets) else text
 
 
 def _rows(table: Any) -> Iterator[Row]:

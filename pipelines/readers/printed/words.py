@@ -16,6 +16,7 @@ from helix.sandbox.pdfium.document import Page, PageText
 from pipelines.readers.printed.characters import PageCharacters
 from pipelines.readers.printed.frame import Boxes, Column, Frame
 from pipelines.readers.printed.line_heights import SAME_SIZE, are_uneven, usual_heights
+from pipelines.readers.printed.raised_digits import with_superscripts
 from pipelines.readers.printed.word_boxes import placed
 
 CUT_MARKS = "\x02\ufffe\xad"
@@ -202,17 +203,19 @@ def printed(text: str) -> str:
     return whole(text).translate(AS_HYPHENS)
 
 
-def page_words(page: Page, text: PageText) -> PageWords:
+def page_words(page: Page, page_text: PageText) -> PageWords:
     """All words, packed. What lies outside of the page as it is shown is left out.
 
     Raises PdfiumError for a damaged page.
     """
-    characters = PageCharacters(text)
+    characters = PageCharacters(page_text)
     found = _words_in(characters)
     firsts = characters.numbers(found.starts)
     lasts = characters.numbers([end - 1 for end in found.ends])
-    at = placed(page, characters.boxes(firsts + lasts))
+    edges = characters.boxes(firsts + lasts)
     starts, ends, joined, is_plain = found
+    text = with_superscripts(characters, starts, ends, edges)
+    at = placed(page, edges)
     if at.inside is not None:
         starts, ends, firsts = ([given[n] for n in at.inside] for given in (starts, ends, firsts))
         joined, is_plain = bytes([joined[n] for n in at.inside]), False
@@ -223,7 +226,7 @@ def page_words(page: Page, text: PageText) -> PageWords:
         steps = [step for step in range(1, len(sizes)) if sizes[step] != sizes[step - 1]]
     bold = _bold(characters, firsts, _line_bounds(characters.text, starts, sizes, steps))
     return PageWords(
-        Frame(*page.size, at.turn), characters.text, array("i", starts), array("i", ends),
+        Frame(*page.size, at.turn), text, array("i", starts), array("i", ends),
         at.boxes, sizes, bold, at.aside, joined, is_plain, at.is_whole,
         _letters(starts, ends, sizes, steps),
     )  # fmt: skip

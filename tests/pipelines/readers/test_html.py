@@ -259,4 +259,4 @@ def test_sections_cover_any_page(parts: list[str]) -> None:
 
 def test_a_short_page_has_no_spaces_within_words() -> None:
     page = b"<p>x<sup>2</sup> and H<sub>2</sub>O <ruby>k<rt>a</rt></ruby></p>"
-    assert read("html", page).text == "x2 and H2O ka"
+    assert read("html", page).text == "x² and H2O ka"
