@@ -77,7 +77,12 @@ def test_ctrl_c_ends_the_look_at_a_large_folder(
         walked.append(paths)
 
     monkeypatch.setattr("pipelines.runs.path_plan.scan", interrupted_walk)
-    done = ingest(".")
+    # a shell's background job is begun with the signal ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = ingest(".")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (done.exit_code, walked) == (130, [])
     assert done.stderr.startswith("ingest: interrupted; ")
 
