@@ -114,19 +114,40 @@ def test_a_total_is_no_row_of_an_extreme_and_forbids_a_sum() -> None:
     assert column_question("What is the total price of the items?", TOTALLED) is None
 
 
+EXPENSES = [
+    row
+    for row, _ in rows_of(
+        "Date: 2025-01-03 | Category: Travel | Amount: 4\n"
+        "Date: 2025-01-04 | Category: Travel | Amount: 5\n"
+        "Date: 2025-01-05 | Category: Food | Amount: 6"
+    )
+]
+
+
 def test_rows_without_a_name_of_their_own_are_called_by_what_stands_around_them() -> None:
-    rows = [
-        row
-        for row, _ in rows_of(
-            "Date: 2025-01-03 | Category: Travel | Amount: 4\n"
-            "Date: 2025-01-04 | Category: Travel | Amount: 5\n"
-            "Date: 2025-01-05 | Category: Food | Amount: 6"
-        )
-    ]
-    found = column_question("What is the total amount of all expenses in 2025?", rows)
+    found = column_question("What is the total amount of all expenses in 2025?", EXPENSES)
     assert found and found.column == "Amount" and found.unmet == {"expens"}
     assert found.is_about("Expenses 2025") and not found.is_about("Invoices 2025")
-    assert column_question("What is the total amount?", rows) is None
+    assert column_question("What is the total amount?", EXPENSES) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the total amount of expenses last year?",
+        "What is the total amount of Travel since March?",
+        "What is the total amount of Travel including VAT?",
+        "What is half the total amount of Travel?",
+        "What is the total amount of expenses that were rejected?",
+        "What is the total amount of expenses over 4 euros?",
+        "What is the total amount of other expenses?",
+        "What is the total amount of Food or Travel expenses?",
+        "What is the total amount of expenses without Travel?",
+    ],
+)
+def test_what_the_rows_do_not_tell_of_leaves_a_sum_in_doubt(question: str) -> None:
+    found = column_question(question, EXPENSES)
+    assert found is None or not found.is_about("Expenses 2025")
 
 
 def test_measures_beside_each_other_are_no_rows_of_one_kind() -> None:
