@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from helix.evidence.vectors import WIDTH, Vectors, word_vectors
 from helix.language.text_cache import MEBIBYTE, text_cache
+from helix.language.words import as_typed
 
 SAYS_NOTHING, SAYS_MUCH = 4.0, 7.0
 """WordLlama's weights up to which a word is a function word, and from which on it says much."""
@@ -54,7 +55,8 @@ def _words_of(text: str) -> tuple[Word, ...]:
         if re.match(f"[{_SPACELESS}]", written) and len(written) > 1:
             found += [Word(a + b, a + b) for a, b in pairwise(written)]
         else:
-            found.append(Word(written, written.casefold()))
+            form = written.casefold()
+            found.append(Word(written, form if form.isascii() else as_typed(form)))
     return tuple(found)
 
 

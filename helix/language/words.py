@@ -40,6 +40,10 @@ _WIDTHS = {
 _HAS_WIDTH = re.compile("[\uff10-\uff5a\uff66-\uff9f]")
 _WRAP = re.compile(rf"([{OF_UNSPACED}])[^\S\n]*+\n[^\S\n]*+(?=[{OF_UNSPACED}])")
 """A line's end in a stretch without spaces, where the words go on."""
+_MARKS = "\u2070\xb9\xb2\xb3\u2074-\u2079"
+_RAISED = re.compile(rf"([^\W\d_{_MARKS}]+)[{_MARKS}]+")
+"""A word with raised digits: a unit, as km², or one that has a note's mark."""
+_LONGEST_UNIT = 3
 _HYPHEN = re.compile("[\u2010\u2011]")
 WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
 
@@ -65,6 +69,7 @@ def words(text: str) -> list[str]:
     ``404B``, ``§3``, ``GPT-4`` and ``1,000.5`` are one word each; other compounds fall apart at
     their hyphens. Scripts written without spaces give their overlapping pairs of characters,
     which is how search engines index them; a number or a Latin name among them is a word.
+    Raised digits are as in ``as_typed``.
     """
     return words_of_folded(text.lower() if text.isascii() else _plain(text).casefold())
 
@@ -84,8 +89,17 @@ def words_of_folded(text: str) -> list[str]:
             for stretch in _STRETCH.findall(word):
                 found.extend(_pairs(stretch) if _UNSPACED.match(stretch) else [stretch])
         else:
-            found.append(word)
+            found.append(as_typed(word))
     return found
+
+
+def as_typed(word: str) -> str:
+    """``km2`` for ``km²``; a longer word with raised digits without them, which mark a note."""
+    raised = _RAISED.fullmatch(word)
+    if raised is None:
+        return word
+    is_unit = len(raised[1]) <= _LONGEST_UNIT
+    return unicodedata.normalize("NFKC", word) if is_unit else raised[1]
 
 
 def _pairs(stretch: str) -> list[str]:
