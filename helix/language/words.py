@@ -43,7 +43,7 @@ _WRAP = re.compile(rf"([{OF_UNSPACED}])[^\S\n]*+\n[^\S\n]*+(?=[{OF_UNSPACED}])")
 _MARKS = "\u2070\xb9\xb2\xb3\u2074-\u2079"
 _RAISED = re.compile(rf"([^\W\d_{_MARKS}]+)[{_MARKS}]+")
 """A word with raised digits: a unit, as km², or one that has a note's mark."""
-_LONGEST_UNIT = 3
+_LONGEST_UNIT = 3  # letters: m, km, yd; what is longer is a word with the mark of a note
 _HYPHEN = re.compile("[\u2010\u2011]")
 WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
 

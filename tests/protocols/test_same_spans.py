@@ -19,8 +19,8 @@ import httpx
 import pytest
 
 from helix.store import ChunkStore
-from tests.protocols.test_mcp import called, connected
 from tests.support.ai_sdk import chat, part, parts_of, text_of, units
+from tests.support.mcp_sessions import called, connected
 from tests.support.query_service import QUESTION, REFUNDS, a_store, asked, store_text
 from tests.support.wire.gemini import GeminiWire
 from tests.support.wire.gemini_replies import Answer

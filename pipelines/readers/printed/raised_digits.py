@@ -69,7 +69,7 @@ def _boxes(characters: PageCharacters, places: list[int]) -> list[_Box]:
 
 
 def _raised_run(characters: PageCharacters, first: int, end: int, base: _Box) -> tuple[int, str]:
-    """The raised digits of a word that ends at ``end``, behind the place that they begin at."""
+    """The start of the raised digits that the word ends with at ``end``, and the digits."""
     begin = max(first + 1, end + 1 - _LONGEST)
     boxes = _boxes(characters, list(range(begin, end + 1)))
     raised = [one.is_raised_from(base) for one in boxes]
