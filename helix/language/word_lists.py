@@ -20,6 +20,12 @@ def word_lists(name: str) -> dict[str, frozenset[str]]:
     return {key: frozenset(text.split()) for key, text in texts}
 
 
+def numbers_by_word(table: str) -> dict[str, int]:
+    """The value of each word of a table of ``data/numbers.toml``, as ``cardinals``."""
+    entries = (entry.split() for entry in tables("numbers")[table].split(";"))
+    return {word: int(value) for value, *words in entries for word in words}
+
+
 def expression(name: str, key: str) -> str:
     """The regular expression ``key`` of the file's table ``patterns``, its lines joined."""
     text: str = tables(name)["patterns"][key]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helix.providers.offline.exact import exact
+from helix.domain.contract import REFUSAL
+from helix.providers.offline.exact import counts_of, exact
 from tests.support.offline_answers import ask_over as ask
 from tests.support.offline_answers import told_over
 
@@ -92,3 +93,33 @@ def test_the_names_of_columns_outdo_no_row() -> None:
 )
 def test_what_a_row_has_of_a_question(question: str, row: str, told: set[str]) -> None:
     assert exact(question).told(row) == told
+
+
+LAMP = """# Router: status lamp
+
+- The lamp blinks two times: no address from the provider. Restart the modem.
+- The lamp blinks four times: the password was refused. Hold the reset button for ten seconds.
+"""
+
+
+@pytest.mark.parametrize("often", ["four", "4"])
+def test_what_is_counted_otherwise_is_not_quoted(often: str) -> None:
+    answer = ask(f"What does it mean when the lamp blinks {often} times?", LAMP)
+    assert "password was refused" in answer and "address" not in answer
+
+
+@pytest.mark.parametrize("often", ["three", "3", "five"])
+def test_a_count_that_no_text_has_is_not_answered_by_another(often: str) -> None:
+    assert ask(f"What does it mean when the lamp blinks {often} times?", LAMP) == REFUSAL
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("The third floor and twenty-five rooms", {("3rd", "floor")}),
+        ("3rd floor, 25 rooms, 1.5 baths", {("3rd", "floor"), ("25", "rooms")}),
+        ("In the 2019 report: one lift, two years, 30 days, $ 40 million", set()),
+    ],
+)
+def test_counts_are_numbers_with_the_thing_behind(text: str, counts: set[tuple[str, str]]) -> None:
+    assert counts_of(text) == counts

@@ -7,23 +7,17 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from helix.answering.proof.units import Unit
-from helix.language.word_lists import tables
+from helix.language.word_lists import numbers_by_word, tables
 
-
-def _by_word(table: str) -> dict[str, int]:
-    entries = (entry.split() for entry in tables("numbers")[table].split(";"))
-    return {word: int(value) for value, *words in entries for word in words}
-
-
-CARDINALS = _by_word("cardinals")
+CARDINALS = numbers_by_word("cardinals")
 CARDINALS |= {
     f"{one}und{ten}": CARDINALS[ten] + value
     for ten in "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
     for value, one in enumerate("ein zwei drei vier fünf sechs sieben acht neun".split(), 1)
 }
-ORDINALS = _by_word("ordinals")
-SCALES = _by_word("scales")
-PARTS = _by_word("parts")
+ORDINALS = numbers_by_word("ordinals")
+SCALES = numbers_by_word("scales")
+PARTS = numbers_by_word("parts")
 NUMBER_WORDS = frozenset({*CARDINALS, *ORDINALS, "hundred", "thousand", "million", "billion"})
 MONTHS = tables("words")["english_months"].split()
 

@@ -8,20 +8,38 @@ from dataclasses import dataclass
 
 from helix.evidence.words import words_of
 from helix.language.terms import STOP_WORDS
-from helix.language.word_lists import word_lists
+from helix.language.word_lists import numbers_by_word, tables, word_lists
 from helix.language.words import words
 
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
 _VERSION = re.compile(r"v\d[\d.]*")
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?>(?:[-/.][^\W_]++)+)")
 _CELL_END = re.compile(r" ?\| ?")
+_SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
+_CARDINALS, _ORDINALS = map(numbers_by_word, ("cardinals", "ordinals"))
+_VALUES = {word: str(value) for word, value in _CARDINALS.items()}
+_COUNTS = {word: f"{value}{_SUFFIXES.get(value, 'th')}" for word, value in _ORDINALS.items()}
+_COUNTS |= {word: value for word, value in _VALUES.items() if value not in "01"}
+_COUNT = re.compile(
+    r"(?<![^\W_])(?<!\d[.,])(\d{1,2}(?:st|nd|rd|th)?|[^\W\d_]++(?>(?:-[^\W\d_]++)*))"
+    r"(?=\s{1,2}([^\W\d_]+))",
+    re.IGNORECASE,
+)
+_UNITS = frozenset(
+    word
+    for dimension in tables("units")["other"].values()
+    for names in dimension.values()
+    for word in names.split()
+).union(numbers_by_word("scales"))
+"""Units of money, time and the like, and thousands: such an amount may lie in a range of a text."""
 
 
 @dataclass(frozen=True)
 class Exact:
     """The numbers of a question, its words of letters and digits or underscores, its negation.
 
-    ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words.
+    ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words,
+    ``counts`` the things that it counts, by `counts_of`.
     """
 
     numbers: frozenset[str]
@@ -29,6 +47,7 @@ class Exact:
     joined: frozenset[str]
     line: str
     is_negated: bool
+    counts: frozenset[tuple[str, str]]
 
     def told(self, row: str) -> frozenset[str]:
         """The question's part that a table's row has whole: values of cells, joined words.
@@ -46,6 +65,11 @@ class Exact:
         """True of a question that has an identifier: then it names its thing itself."""
         return bool(self.identifiers or self.joined)
 
+    def counts_as(self, text: str) -> bool:
+        """True where a text counts each thing of the question so too, or does not count it."""
+        told = counts_of(text)
+        return all(one in told or all(thing != one[1] for _, thing in told) for one in self.counts)
+
     def denies_as(self, text: str) -> bool:
         """True where a text denies as the question does, or that does not."""
         return not self.is_negated or _denies(words(text))
@@ -58,13 +82,32 @@ def exact(question: str) -> Exact:
     plain = frozenset(form for form in with_digit if not any(map(str.isalpha, form)))
     identifiers = (with_digit - plain) | {form for form in found if "_" in form}
     line = f" {' '.join(words(question))} "
-    return Exact(plain, identifiers, joined(question), line, _denies(words(question)[1:]))
+    return Exact(
+        plain, identifiers, joined(question), line, _denies(words(question)[1:]),
+        frozenset(counts_of(question)),
+    )  # fmt: skip
 
 
 def forms(text: str) -> set[str]:
-    """The words of a text, and the numbers of its versions: who asks for 7 finds ``v7`` too."""
+    """The words of a text, and the numbers of its versions and words: 7 is ``v7`` and `seven`."""
     found = {word.form for word in words_of(text)}
+    found |= {_VALUES[form] for form in found if form in _VALUES}
     return found | {form[1:] for form in found if _VERSION.fullmatch(form)}
+
+
+def counts_of(text: str) -> set[tuple[str, str]]:
+    """Numbers with the word behind them, as (`3`, `times`) or (`3rd`, `floor`); none of a unit.
+
+    `one` counts nothing, as it stands for a thing as often, nor does a number of three digits,
+    which may be a year or a name.
+    """
+    pairs = ((number.casefold(), thing.casefold()) for number, thing in _COUNT.findall(text))
+    return {
+        (_COUNTS.get(number, number), thing)
+        for number, thing in pairs
+        if (number in _COUNTS or number[0].isdigit())
+        and thing not in _UNITS and thing not in STOP_WORDS
+    }  # fmt: skip
 
 
 def joined(text: str) -> frozenset[str]:

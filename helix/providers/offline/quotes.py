@@ -187,6 +187,8 @@ class _Reading:
         near = forms(f"{source.place.text}\n{quoted}")
         if not asked.identifiers <= near or not is_met(self._needed, near):
             return False
+        if not asked.counts_as(quoted):
+            return False
         return asked.numbers <= near | forms(source.text)
 
     def quotes(self, place: int) -> list[Quote]:
