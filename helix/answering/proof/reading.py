@@ -11,6 +11,7 @@ from helix.answering.proof.facts import Facts
 from helix.answering.proof.model import NAME, NUMBER, WORDS, Support
 from helix.answering.proof.passages import Passage
 from helix.answering.proof.presence import name_missing, number_missing, without_denials
+from helix.evidence.forms import ASKS
 from helix.evidence.statements import (
     MOST_SENTENCE,
     MOST_STATEMENT,
@@ -96,7 +97,10 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     units = closest_units(claim, passages)
     if not units:  # the encoder's doubt of a claim read with nothing means nothing
         return Reading((), None, WORDS)
-    compared = comparison(claim, units)
+    units, told = _with_answers(claim, units)
+    if _is_asked(claim, units, told):
+        return Reading((), None, WORDS)
+    compared = comparison(claim, told)
     if compared.is_sure or compared.is_copy:
         return Reading(units, None, compared.change)
     signs = signs_of(claim, units, compared)
@@ -107,6 +111,37 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
         probability = _with_denials_heard(claim, passages, probability)
     is_enough = probability >= statement_reader().bar
     return Reading(units, probability, None if is_enough else compared.change or WORDS)
+
+
+def _with_answers(claim: Facts, units: Sequence[Unit]) -> tuple[tuple[Unit, ...], list[Unit]]:
+    """The units with the sentence behind each question among them, and those that tell something.
+
+    A question tells nothing, but to a claim that asks as well.
+    """
+    if claim.text.rstrip().endswith(ASKS):
+        return tuple(units), list(units)
+    behind = [(p, at + 1) for p, at in filter(_asks, units) if at + 1 < len(p.units)]
+    found = tuple(dict.fromkeys([*units, *behind]))
+    return found, [unit for unit in found if not _asks(unit)]
+
+
+def _is_asked(claim: Facts, units: Sequence[Unit], told: Sequence[Unit]) -> bool:
+    """True where questions have the claim: what tells lacks words of theirs, and adds none.
+
+    `Is it open? No.` does not bear out that it is open. That a `Yes.` would is left in doubt.
+    """
+    asks = _stems(unit for unit in units if unit not in told)
+    tells = _stems(told)
+    return bool(claim.stems & asks - tells) and claim.stems & tells <= asks
+
+
+def _stems(units: Iterable[Unit]) -> frozenset[str]:
+    return frozenset[str]().union(*(passage.facts[place].stems for passage, place in units))
+
+
+def _asks(unit: Unit) -> bool:
+    passage, place = unit
+    return passage.facts[place].text.rstrip().endswith(ASKS)
 
 
 def _with_denials_heard(claim: Facts, passages: Sequence[Passage], probability: float) -> float:
@@ -157,8 +192,7 @@ def closest_units(claim: Facts, passages: Sequence[Passage]) -> tuple[Unit, ...]
 
 def signs_of(claim: Facts, units: Sequence[Unit], compared: Comparison) -> Signs:
     """The signs of a claim that is read with ``units``."""
-    stems = frozenset[str]().union(*(passage.facts[place].stems for passage, place in units))
-    share = len(claim.content & stems) / max(len(claim.content), 1)
+    share = len(claim.content & _stems(units)) / max(len(claim.content), 1)
     headings = _tokens(units[0][0].title) if units else []
     read = [_tokens_of(unit) for unit in sorted(units, key=_position)]
     doubt = statement_reader().doubt(_said(claim), headings, read)
