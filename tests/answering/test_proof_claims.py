@@ -6,6 +6,7 @@ import pytest
 
 from helix.answering.proof import prove
 from helix.answering.proof.facts import Facts
+from helix.answering.proof.number_parser import numbers_of
 from helix.answering.proof.presence import without_denials
 from helix.domain.context import Source
 from helix.domain.records import Hit
@@ -166,3 +167,26 @@ def test_what_is_turned_around_passes(text: str, claim: str) -> None:
 )  # fmt: skip
 def test_a_claim_without_its_denials(claim: str, bare: str) -> None:
     assert without_denials(Facts(claim)) == bare
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("36.2² percent, 3,400¹ and 12³ units", ["36.2", "3400", "12"]),
+        ("10⁶ cells, 2⁸ states", ["1000000", "256"]),
+        ("2.5 × 10⁶, 1.5×10⁻³ mol, 3 x 10^5", ["2500000", "0.0015", "300000"]),
+        ("a pitch of 5 x 10 metres, 5 m²", ["5", "10", "5"]),
+        ("10⁹⁹ and 4 × 10^99 particles", ["10⁹⁹"]),
+    ],
+)
+def test_raised_digits_are_powers_of_ten_and_two_and_else_marks_of_notes(
+    text: str, values: list[str]
+) -> None:
+    assert [number.values[0] for number in numbers_of(text)] == values
+
+
+def test_a_number_with_the_mark_of_a_note_bears_out_the_number() -> None:
+    text = "The rate was 36.2² percent in 2019, over 2.5 × 10⁶ readings."
+    assert problem(text, "In 2019 the rate was 36.2 percent.") is None
+    assert problem(text, "In 2019 the rate was 36.22 percent.") == "number"
+    assert problem(text, "There were 2.5 million readings.") is None

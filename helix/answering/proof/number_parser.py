@@ -26,6 +26,9 @@ _SIGNS = {"½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
 _COUNTING = NUMBER_WORDS | {"trillion", *PARTS, *(f"{part}s" for part in PARTS), *SCALES}
 _DIGIT = re.compile(r"[\d½¼¾⅓⅔]")
 
+_RAISED = "⁻?[⁰¹²³⁴-⁹]{1,3}"
+_PLAIN_DIGITS = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
+_LARGEST_POWER = 18
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORDS = "|".join(sorted({*CARDINALS, *ORDINALS}, key=len, reverse=True))
 _ONE = rf"(?:(?:{_TENS})[\s-](?:{_WORDS})|{_WORDS})(?![^\W_])"
@@ -41,7 +44,9 @@ _NUMBER = re.compile(
     r"|(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?[ \u00a0]?(?P<noon>[ap])\.?m\b"
     r"|(?P<hour2>\d{1,2}):(?P<minute2>\d\d)(?![\d:])"
     r"|(?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4})(?!\d)"
-    r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)(?P<suffix>[^\W\d_]+)?"
+    r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)"
+    rf"(?:[ \u00a0]?[×·∙⋅x*][ \u00a0]?10(?:\^(?P<caret>[-−]?\d{{1,2}})(?!\d)|(?P<power>{_RAISED}))"
+    rf"|(?P<raised>{_RAISED}))?(?P<suffix>[^\W\d_]+)?"
     rf"(?:[\s\u00a0-]+(?P<scale>{_BIG}|bn|mn|mio)(?![^\W_]))?"
     rf"|(?P<words>(?:{_ONE}|(?<=\ba )(?:{_BIG}))"
     rf"(?:(?:[\s-]{{1,3}}(?:{_BIG}))+(?:[\s-]{{1,3}}(?:and\s)?{_ONE})?)*))",
@@ -177,10 +182,25 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
     money = _BEFORE.search(text, max(0, match.start() - 5), match.start())
     millions = bool(suffix == "m" and money)
     scale = 10**6 if millions else SCALES.get((match["scale"] or suffix).lower(), 1)
-    values = tuple(_scaled(value, scale) for value in _readings(_ascii(match["digits"])))
+    power = match["caret"] or match["power"]
+    tens = int(power.translate(_PLAIN_DIGITS)) if power else 0
+    if abs(tens) > _LARGEST_POWER:
+        return
+    read = _powers(match["digits"], match["raised"]) or _readings(_ascii(match["digits"]))
+    values = tuple(_scaled(value, scale * Decimal(10) ** tens) for value in read)
     if _MINUS.search(text, max(0, match.start() - 5), match.start()):
         values = tuple(f"-{value}" for value in values)
     yield _number(text, match, values, suffix=match["suffix"] or "")
+
+
+def _powers(digits: str, raised: str | None) -> list[str]:
+    """`10⁶` and `2⁸` by value; nothing of other digits, whose raised ones are a note's mark."""
+    if digits not in ("2", "10") or not raised:
+        return []
+    power = int(raised.translate(_PLAIN_DIGITS))
+    if abs(power) > _LARGEST_POWER:
+        return [f"{digits}{raised}"]
+    return [_scaled("1", Decimal(digits) ** power)]
 
 
 def _number(
@@ -229,7 +249,7 @@ def _plain(whole: str, fraction: str) -> str:
     return (whole.lstrip("0") or "0") + (f".{fraction}" if fraction else "")
 
 
-def _scaled(value: str, scale: int) -> str:
+def _scaled(value: str, scale: int | Decimal) -> str:
     if scale == 1 or len(value) > 20 or value.count(".") > 1 or "," in value:
         return value
     whole, _, fraction = format(Decimal(value) * scale, "f").partition(".")
