@@ -136,6 +136,7 @@ def test_an_account_has_its_sessions_tokens_and_a_way_out(
         page.get_by_role("button", name="Change password").click()
         expect(page.get_by_role("alert")).to_be_visible()
         expect(page.get_by_role("status").filter(has_text="hx_")).to_be_visible()  # told but once
+        page.once("dialog", lambda asked: asked.accept())
         page.get_by_role("button", name="Revoke laptop").click()
         expect(page.get_by_role("button", name="Revoke laptop")).to_have_count(0)
         expect(

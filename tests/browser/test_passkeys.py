@@ -78,7 +78,12 @@ def test_a_passkey_is_added_signs_in_and_once_removed_does_not(
         page.goto(f"{named}{ACCOUNT}")
         expect(section.get_by_text("last used")).to_be_visible()
 
-        section.get_by_role("button", name="Remove Old laptop").click()
+        remove = section.get_by_role("button", name="Remove Old laptop")
+        page.once("dialog", lambda asked: asked.dismiss())
+        remove.click()
+        expect(remove).to_be_visible()
+        page.once("dialog", lambda asked: asked.accept())
+        remove.click()
         expect(section.get_by_role("button", name="Remove Old laptop")).to_have_count(0)
         page.get_by_role("button", name="Sign out", exact=True).click()
         by_passkey.click()
@@ -101,6 +106,7 @@ def test_a_browser_that_fills_passkeys_in_signs_in_by_one(
         page.get_by_role("button", name="Sign out", exact=True).click()
         page.wait_for_url(f"{named}/")  # by the one that was filled in
         page.goto(f"{named}{ACCOUNT}")
+        page.once("dialog", lambda asked: asked.accept())
         section.get_by_role("button", name="Remove Phone").click()
         expect(section.get_by_role("button", name="Remove Phone")).to_have_count(0)
         page.get_by_role("button", name="Sign out", exact=True).click()

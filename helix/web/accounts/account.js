@@ -126,6 +126,7 @@ function row(text, action, place, again, note = "") {
   if (action) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: action });
     button.addEventListener("click", once(async () => {
+      if (!confirm(`${action}?`)) return; // none of it can be undone
       await request("DELETE", place());
       await again();
     }));
