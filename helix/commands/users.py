@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from helix.storage.connections import Connected
 
 user = typer.Typer(
-    name="user", help="People's accounts, for HELIX_AUTH=accounts: add, list, change, disable.",
+    name="user", help="People's accounts, for HELIX_AUTH=accounts: add, list, change, erase.",
     no_args_is_help=True,
 )  # fmt: skip
 
@@ -182,6 +182,34 @@ def disable(email: Email) -> None:
 
     in_database(close)
     typer.echo(f"{email} is disabled")
+
+
+@user.command()
+def erase(
+    email: Email,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a person: account, conversations, answers, study sets, progress and usage.
+
+    Documents of the library stay, for they are the tenant's. The audit log keeps their number.
+    """
+    from helix.conversations.receipts.erasure import erase_person  # it takes a second to load
+
+    if not yes:
+        typer.confirm(f"Delete everything of {email}? It cannot be brought back.", abort=True)
+
+    def erase_and_record(connection: Connected) -> tuple[dict[str, int], list[str]]:
+        person = _known(connection, email)
+        held = memberships(connection, person.id)
+        counts = erase_person(connection, person.id)
+        record_command(connection, "helix user erase", "-", f"person {person.id}")
+        return counts, [one.tenant for one in held if not owners_of(connection, one.tenant)]
+
+    counts, left = in_database(erase_and_record)
+    typer.echo(f"{email} is erased: {', '.join(f'{n:,} {name}' for name, n in counts.items())}")
+    for tenant in left:
+        typer.echo(f"helix: {tenant} has no owner: `helix user set EMAIL --tenant {tenant} --role"
+                   " owner` makes one", err=True)  # fmt: skip
 
 
 def _known(connection: Connected, email: str) -> Person:

@@ -1,7 +1,8 @@
-"""Erasing a tenant: all that is stored of it, in one transaction."""
+"""Erasing a tenant, or a person: all that is stored of it, in one transaction."""
 
 from __future__ import annotations
 
+from helix.conversations.attachments import space_of
 from helix.domain.scope import tenant_name
 from helix.errors import HelixError
 from helix.library.access import Connected
@@ -31,12 +32,7 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     """
     whose = (tenant_name(tenant),)
     connection.execute(sql.HOLD_ANSWERS, whose)
-    if (run := connection.execute(sql.OPEN_RUN_OF, whose).fetchone()) is not None:
-        (number,) = run
-        raise StillRunning(
-            f"run {number} of {tenant} has not ended: wait, or stop it with"
-            f" `helix runs --tenant {tenant} cancel {number}`"
-        )
+    _check_runs(connection, tenant, tenant)
     for (space,) in connection.execute(sql.SPACES, whose).fetchall():
         erase_space(connection, space)
     counts = {
@@ -48,6 +44,47 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     connection.execute(sql.ERASED, whose)
     return {"answers": counts["answers"], "documents": documents, "runs": counts["runs"],
             "keys": counts["keys"]}  # fmt: skip
+
+
+def erase_person(connection: Connected, person_id: int) -> dict[str, int]:
+    """Delete a person's account and what is theirs alone, inside the caller's transaction.
+
+    Conversations with the documents put to them, answers with their feedback, study sets and
+    progress, in all tenants. Documents of the library stay: they are the tenant's. With the
+    owner's rights.
+
+    Returns:
+        how many ``conversations``, ``answers``, ``study sets`` and ``days of progress`` there were.
+
+    Raises:
+        StillRunning: a document that was put to one of the conversations is being read.
+    """
+    owner = f"person:{person_id}"
+    connection.execute(sql.HOLD_ANSWERS, (owner,))
+    held = connection.execute(sql.CONVERSATIONS_OF, (owner,)).fetchall()
+    tenant_of = {space_of(tenant, conversation): tenant for tenant, conversation in held}
+    for (space,) in connection.execute(sql.USED_SPACES, {"spaces": list(tenant_of)}).fetchall():
+        _check_runs(connection, space, tenant_of[space])
+        erase_space(connection, space)
+    whose = {"owner": owner, "person": person_id, "learner": f"person {person_id}"}
+    counts = {
+        name: connection.execute(statement, whose).rowcount
+        for name, statement in sql.OF_PERSON.items()
+    }
+    for statement in sql.REST_OF_PERSON:
+        connection.execute(statement, whose)
+    connection.execute(sql.ERASED, (owner,))
+    return counts
+
+
+def _check_runs(connection: Connected, space: str, tenant: str) -> None:
+    """Raises StillRunning where a run of the space, which is ``tenant`` or within, is open."""
+    if (run := connection.execute(sql.OPEN_RUN_OF, (space,)).fetchone()) is not None:
+        (number,) = run
+        raise StillRunning(
+            f"run {number} of {tenant} has not ended: wait, or stop it with"
+            f" `helix runs --tenant {tenant} cancel {number}`"
+        )
 
 
 def erase_space(connection: Connected, tenant: str) -> None:

@@ -1,4 +1,4 @@
-"""All that is stored of one tenant, to be deleted in one transaction."""
+"""All that is stored of one tenant, or of one person, to be deleted in one transaction."""
 
 from helix.domain.contract import OPEN_RUN
 from helix.storage.statements import compose
@@ -64,4 +64,32 @@ LEFT = (
     "DELETE FROM usage_counts WHERE tenant_id = %s",
     "DELETE FROM usage_days WHERE tenant_id = %s",
     "DELETE FROM usage_limits WHERE tenant_id = %s",
+)
+
+# Of a person in all tenants; the documents put to them are in spaces of their own.
+CONVERSATIONS_OF = "SELECT tenant_id, id FROM conversations WHERE owner = %s"
+
+# Which of the spaces have, or are about to have, documents.
+USED_SPACES = """
+SELECT tenant_id FROM documents WHERE tenant_id = ANY(%(spaces)s)
+UNION SELECT tenant_id FROM runs WHERE tenant_id = ANY(%(spaces)s) ORDER BY 1
+"""
+
+# Shares and what others say of them go with the conversations, feedback with the answers.
+OF_PERSON = {
+    "conversations": "DELETE FROM conversations WHERE owner = %(owner)s",
+    "answers": "DELETE FROM answers WHERE owner = %(owner)s",
+    "study sets": "DELETE FROM study_sets WHERE owner = %(owner)s",
+    "days of progress": "DELETE FROM progress_days WHERE learner = %(learner)s",
+}
+
+# The other rows of their progress, and invitations that name their address. All else goes with the
+# account: sessions, tokens, passkeys, usage, comments, places in groups and spaces. The audit log
+# keeps a number.
+REST_OF_PERSON = (
+    "DELETE FROM progress_sessions WHERE learner = %(learner)s",
+    "DELETE FROM progress_counts WHERE learner = %(learner)s",
+    "DELETE FROM progress_totals WHERE learner = %(learner)s",
+    "DELETE FROM invitations i USING people p WHERE p.id = %(person)s AND i.email = p.email",
+    "DELETE FROM people WHERE id = %(person)s",
 )

@@ -5,13 +5,14 @@ from helix.storage.statements import compose
 # Waiting for the disk would take 1 to 10 ms of every answer. Without it, receipts committed in the
 # last half second before a crash of the database may be lost, never torn. The conflict is that of a
 # second attempt after a broken connection, which finds the row that the first one wrote. Nothing
-# is kept where the tenant was erased since the question was asked.
+# is kept where the tenant, or the person who asks, was erased since the question was asked.
 KEEP = """
 WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
 INSERT INTO answers (tenant_id, id, question, document_ids, receipt, answer_sha256, owner)
 SELECT %(tenant)s, %(id)s, %(question)s, %(documents)s, %(receipt)s::jsonb,
     %(receipt)s::jsonb ->> 'answer_sha256', %(owner)s FROM soon
 WHERE answer_may_be_kept(%(tenant)s, %(seconds)s)
+    AND (%(owner)s = '' OR answer_may_be_kept(%(owner)s, %(seconds)s))
 ON CONFLICT DO NOTHING RETURNING 1
 """
 

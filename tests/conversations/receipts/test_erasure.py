@@ -6,7 +6,11 @@ from functools import partial
 
 import pytest
 
-from helix.conversations.receipts.erasure import StillRunning, erase_tenant
+from helix.conversations.receipts.erasure import (
+    StillRunning,
+    erase_person,
+    erase_tenant,
+)
 from helix.conversations.receipts.receipt_store import rate
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, question, services
@@ -73,3 +77,17 @@ async def test_what_is_being_answered_while_its_tenant_is_erased_is_not_kept(
         assert rows(database_url, kept, "stays") == [(1,)]
         await ask(opened, question(2), "gone")
         assert rows(database_url, kept, "gone") == [(1,)], "a tenant of the same name begins anew"
+
+
+async def test_what_is_being_answered_while_its_asker_is_erased_is_not_kept(
+    database_url: str,
+) -> None:
+    async with services(database_url) as opened:
+        assert opened.receipts
+        answer = await ask(opened, question(1))
+        with opened.store.connection() as connection, connection.transaction():
+            erase_person(connection, 7)
+        rows(database_url, "DELETE FROM answers RETURNING 1")
+        for owner, count in (("person:7", 0), ("person:8", 1)):
+            assert await opened.receipts.save(answer, owner, 60.0)
+            assert rows(database_url, "SELECT count(*)::int FROM answers") == [(count,)]
