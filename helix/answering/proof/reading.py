@@ -13,6 +13,7 @@ from helix.answering.proof.passages import Passage
 from helix.answering.proof.presence import name_missing, number_missing, without_denials
 from helix.evidence.forms import ASKS
 from helix.evidence.statements import (
+    MOST_READ,
     MOST_SENTENCE,
     MOST_STATEMENT,
     Signs,
@@ -116,13 +117,19 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
 def _with_answers(claim: Facts, units: Sequence[Unit]) -> tuple[tuple[Unit, ...], list[Unit]]:
     """The units with the sentence behind each question among them, and those that tell something.
 
-    A question tells nothing, but to a claim that asks as well.
+    A question tells nothing, but to a claim that asks as well. The last units are left out where
+    answers take the room of what is read.
     """
     if claim.text.rstrip().endswith(ASKS):
         return tuple(units), list(units)
-    behind = [(p, at + 1) for p, at in filter(_asks, units) if at + 1 < len(p.units)]
-    found = tuple(dict.fromkeys([*units, *behind]))
-    return found, [unit for unit in found if not _asks(unit)]
+    found, room = dict[Unit, None](), MOST_READ
+    for passage, place in units:
+        last = place + 1 + (_asks((passage, place)) and place + 1 < len(passage.units))
+        for unit in ((passage, at) for at in range(place, last)):
+            if unit not in found and room > 0:
+                found[unit] = None
+                room -= len(_tokens_of(unit))
+    return tuple(found), [unit for unit in found if not _asks(unit)]
 
 
 def _is_asked(claim: Facts, units: Sequence[Unit], told: Sequence[Unit]) -> bool:
