@@ -87,8 +87,8 @@ OF_PERSON = {
 }
 
 # The other rows of their progress, what they answered in study sets of others, and invitations that
-# name their address. All else goes with the account: sessions, tokens, passkeys, usage, comments, places in groups and spaces. The audit log
-# keeps a number.
+# name their address. All else goes with the account: sessions, tokens, passkeys, usage, comments,
+# places in groups and spaces. The audit log keeps a number.
 REST_OF_PERSON = (
     "DELETE FROM progress_sessions WHERE learner = %(learner)s",
     "DELETE FROM progress_counts WHERE learner = %(learner)s",
