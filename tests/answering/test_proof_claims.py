@@ -176,7 +176,9 @@ def test_a_claim_without_its_denials(claim: str, bare: str) -> None:
         ("10⁶ cells, 2⁸ states", ["1000000", "256"]),
         ("2.5 × 10⁶, 1.5×10⁻³ mol, 3 x 10^5", ["2500000", "0.0015", "300000"]),
         ("a pitch of 5 x 10 metres, 5 m²", ["5", "10", "5"]),
-        ("10⁹⁹ and 4 × 10^99 particles", ["10⁹⁹"]),
+        ("6.022 × 10^23 particles, 10²³", ["602200000000000000000000", "1" + "0" * 23]),
+        ("10^6 cells, 10^-3 mol, 2^10 and 5^2", ["1000000", "0.001", "1024", "5", "2"]),
+        ("10⁹⁹⁹ and 4 × 10⁹⁹⁹ particles", ["10⁹⁹⁹"]),
     ],
 )
 def test_raised_digits_are_powers_of_ten_and_two_and_else_marks_of_notes(
@@ -190,3 +192,30 @@ def test_a_number_with_the_mark_of_a_note_bears_out_the_number() -> None:
     assert problem(text, "In 2019 the rate was 36.2 percent.") is None
     assert problem(text, "In 2019 the rate was 36.22 percent.") == "number"
     assert problem(text, "There were 2.5 million readings.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("A mole has 6.022 × 10²³ particles.", "A mole has 6.022 × 10^23 particles."),
+        ("There were 10⁶ cells in it.", "There were 10^6 cells in it."),
+        ("There were 10^6 cells in it.", "There were a million cells in it."),
+        ("The trial lasted 2² weeks.", "The trial lasted 2 weeks."),
+        ("The trial had 10³ participants.", "The trial had 10 participants."),
+        ("The trial had 10³ cells.", "The trial had 1000 cells."),
+    ],
+)
+def test_a_power_in_another_spelling_is_the_same_number(text: str, claim: str) -> None:
+    assert problem(text, claim) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("A mole has 6.022 × 10²³ particles.", "A mole has 6.022 × 10^22 particles."),
+        ("There were 10^6 cells in it.", "There were 10 cells in it."),
+        ("There were 10^6 cells in it.", "There were 6 cells in it."),
+    ],
+)
+def test_another_power_is_another_number(text: str, claim: str) -> None:
+    assert problem(text, claim) == "number"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,35 @@ def test_a_count_that_no_text_has_is_not_answered_by_another(often: str) -> None
 )
 def test_counts_are_numbers_with_the_thing_behind(text: str, counts: set[tuple[str, str]]) -> None:
     assert counts_of(text) == counts
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("May three people share a room?", "Rooms for 2 to 4 people."),
+        ("May three people share a room?", "Rooms for two–four people."),
+        ("May three people share a room?", "At most four people share a room."),
+        ("Is it for twelve employees?", "Firms with more than 10 employees need one."),
+    ],
+)
+def test_a_count_within_a_range_or_bound_of_the_text_is_no_other(question: str, text: str) -> None:
+    assert exact(question).counts_as(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("May five people share a room?", "Rooms for 2 to 4 people."),
+        ("May five people share a room?", "At most four people share a room."),
+        ("Is it for eight employees?", "Firms with more than 10 employees need one."),
+        ("Who lives on the second floor?", "Bob lives above the third floor."),
+    ],
+)
+def test_a_count_beyond_the_range_or_bound_is_another(question: str, text: str) -> None:
+    assert not exact(question).counts_as(text)
+
+
+def test_words_joined_without_end_take_time_by_their_length() -> None:
+    began = time.process_time()
+    assert counts_of("a-" * 20_000) == set()
+    assert time.process_time() - began < 0.5

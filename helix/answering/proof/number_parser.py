@@ -28,7 +28,8 @@ _DIGIT = re.compile(r"[\d½¼¾⅓⅔]")
 
 _RAISED = "⁻?[⁰¹²³⁴-⁹]{1,3}"
 _PLAIN_DIGITS = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
-_LARGEST_POWER = 18
+_LARGEST_POWER = 99
+_LARGEST_MARK = 3
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORDS = "|".join(sorted({*CARDINALS, *ORDINALS}, key=len, reverse=True))
 _ONE = rf"(?:(?:{_TENS})[\s-](?:{_WORDS})|{_WORDS})(?![^\W_])"
@@ -46,7 +47,7 @@ _NUMBER = re.compile(
     r"|(?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4})(?!\d)"
     r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)"
     rf"(?:[ \u00a0]?[×·∙⋅x*][ \u00a0]?10(?:\^(?P<caret>[-−]?\d{{1,2}})(?!\d)|(?P<power>{_RAISED}))"
-    rf"|(?P<raised>{_RAISED}))?(?P<suffix>[^\W\d_]+)?"
+    rf"|(?P<raised>{_RAISED})|(?:(?<=\b10)|(?<=\b2))\^(?P<typed>[-−]?\d{{1,2}})(?!\d))?(?P<suffix>[^\W\d_]+)?"
     rf"(?:[\s\u00a0-]+(?P<scale>{_BIG}|bn|mn|mio)(?![^\W_]))?"
     rf"|(?P<words>(?:{_ONE}|(?<=\ba )(?:{_BIG}))"
     rf"(?:(?:[\s-]{{1,3}}(?:{_BIG}))+(?:[\s-]{{1,3}}(?:and\s)?{_ONE})?)*))",
@@ -186,7 +187,8 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
     tens = int(power.translate(_PLAIN_DIGITS)) if power else 0
     if abs(tens) > _LARGEST_POWER:
         return
-    read = _powers(match["digits"], match["raised"]) or _readings(_ascii(match["digits"]))
+    read = _powers(match["digits"], match["raised"] or match["typed"])
+    read = read or _readings(_ascii(match["digits"]))
     values = tuple(_scaled(value, scale * Decimal(10) ** tens) for value in read)
     if _MINUS.search(text, max(0, match.start() - 5), match.start()):
         values = tuple(f"-{value}" for value in values)
@@ -194,13 +196,18 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
 
 
 def _powers(digits: str, raised: str | None) -> list[str]:
-    """`10⁶` and `2⁸` by value; nothing of other digits, whose raised ones are a note's mark."""
+    """`10⁶`, `10^6`, `2⁸` by value; nothing of other digits, whose raised ones are a note's mark.
+
+    `10²` may be either, as `1.000` may.
+    """
     if digits not in ("2", "10") or not raised:
         return []
     power = int(raised.translate(_PLAIN_DIGITS))
     if abs(power) > _LARGEST_POWER:
         return [f"{digits}{raised}"]
-    return [_scaled("1", Decimal(digits) ** power)]
+    value = str(int(digits) ** power) if power >= 0 else _scaled("1", Decimal(digits) ** power)
+    is_mark = 0 < power <= _LARGEST_MARK and not raised.isascii()
+    return list(dict.fromkeys([value, digits])) if is_mark else [value]
 
 
 def _number(

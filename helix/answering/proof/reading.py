@@ -26,6 +26,7 @@ from helix.language.text_cache import MEBIBYTE, text_cache
 _CHANGED, _NAME = 1, 2  # words that a sentence may lack where a change is sure: those changed
 _COVERED = 0.9
 """Share of the words that all sentences read have, from which on no further one is pointed at."""
+_MARKS, _QUOTES = " \n\t#*_!)]", ('"', "'", "“", "”", "„", "«", "»", "‘", "’")
 _MOST_SPANS = 3
 _LEAST_SHARE = 0.2
 """Share of a claim's words that the sentences read must have more of: of 2,426 claims that hold and
@@ -120,7 +121,7 @@ def _with_answers(claim: Facts, units: Sequence[Unit]) -> tuple[tuple[Unit, ...]
     A question tells nothing, but to a claim that asks as well. The last units are left out where
     answers take the room of what is read.
     """
-    if claim.text.rstrip().endswith(ASKS):
+    if _is_question(claim.text):
         return tuple(units), list(units)
     found, room = dict[Unit, None](), MOST_READ
     for passage, place in units:
@@ -148,7 +149,18 @@ def _stems(units: Iterable[Unit]) -> frozenset[str]:
 
 def _asks(unit: Unit) -> bool:
     passage, place = unit
-    return passage.facts[place].text.rstrip().endswith(ASKS)
+    return _is_question(passage.facts[place].text)
+
+
+def _is_question(text: str) -> bool:
+    """True where a text ends in a question mark, but for marks of Markdown and closing ones.
+
+    `He asks "why?"` tells something; a quotation alone does not.
+    """
+    bare = text.strip(_MARKS)
+    if bare.startswith(_QUOTES):
+        bare = bare.rstrip(_MARKS + "".join(_QUOTES))
+    return bare.endswith(ASKS)
 
 
 def _with_denials_heard(claim: Facts, passages: Sequence[Passage], probability: float) -> float:

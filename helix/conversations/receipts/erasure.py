@@ -32,7 +32,11 @@ def erase_tenant(connection: Connected, tenant: str) -> dict[str, int]:
     """
     whose = (tenant_name(tenant),)
     connection.execute(sql.HOLD_ANSWERS, whose)
-    _check_runs(connection, tenant, tenant)
+    if run := _open_run(connection, tenant):
+        raise StillRunning(
+            f"run {run} of {tenant} has not ended: wait, or stop it with"
+            f" `helix runs --tenant {tenant} cancel {run}`"
+        )
     for (space,) in connection.execute(sql.SPACES, whose).fetchall():
         erase_space(connection, space)
     counts = {
@@ -59,32 +63,35 @@ def erase_person(connection: Connected, person_id: int) -> dict[str, int]:
     Raises:
         StillRunning: a document that was put to one of the conversations is being read.
     """
-    owner = f"person:{person_id}"
-    connection.execute(sql.HOLD_ANSWERS, (owner,))
+    owner, learner = f"person:{person_id}", f"person {person_id}"
+    held_back = (owner, f"progress {learner}")
+    for one in held_back:
+        connection.execute(sql.HOLD_ANSWERS, (one,))
     held = connection.execute(sql.CONVERSATIONS_OF, (owner,)).fetchall()
     tenant_of = {space_of(tenant, conversation): tenant for tenant, conversation in held}
     for (space,) in connection.execute(sql.USED_SPACES, {"spaces": list(tenant_of)}).fetchall():
-        _check_runs(connection, space, tenant_of[space])
+        if run := _open_run(connection, space):
+            raise StillRunning(
+                f"run {run} reads what was put to a conversation in {tenant_of[space]}, and has not"
+                " ended: wait, with a server running"
+            )
         erase_space(connection, space)
-    whose = {"owner": owner, "person": person_id, "learner": f"person {person_id}"}
+    whose = {"owner": owner, "person": person_id, "learner": learner}
     counts = {
         name: connection.execute(statement, whose).rowcount
         for name, statement in sql.OF_PERSON.items()
     }
     for statement in sql.REST_OF_PERSON:
         connection.execute(statement, whose)
-    connection.execute(sql.ERASED, (owner,))
+    for one in held_back:
+        connection.execute(sql.ERASED, (one,))
     return counts
 
 
-def _check_runs(connection: Connected, space: str, tenant: str) -> None:
-    """Raises StillRunning where a run of the space, which is ``tenant`` or within, is open."""
-    if (run := connection.execute(sql.OPEN_RUN_OF, (space,)).fetchone()) is not None:
-        (number,) = run
-        raise StillRunning(
-            f"run {number} of {tenant} has not ended: wait, or stop it with"
-            f" `helix runs --tenant {tenant} cancel {number}`"
-        )
+def _open_run(connection: Connected, space: str) -> int | None:
+    """The first run of a tenant, or of a space of one, that has not ended."""
+    row = connection.execute(sql.OPEN_RUN_OF, (space,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def erase_space(connection: Connected, tenant: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from helix.evidence.words import words_of
 from helix.language.terms import STOP_WORDS
-from helix.language.word_lists import numbers_by_word, tables, word_lists
+from helix.language.word_lists import expression, numbers_by_word, tables, word_lists
 from helix.language.words import words
 
 _NEGATIONS = word_lists("words")["negations"] | word_lists("words")["exceptions"]
@@ -21,10 +22,17 @@ _VALUES = {word: str(value) for word, value in _CARDINALS.items()}
 _COUNTS = {word: f"{value}{_SUFFIXES.get(value, 'th')}" for word, value in _ORDINALS.items()}
 _COUNTS |= {word: value for word, value in _VALUES.items() if value not in "01"}
 _COUNT = re.compile(
-    r"(?<![^\W_])(?<!\d[.,])(\d{1,2}(?:st|nd|rd|th)?|[^\W\d_]++(?>(?:-[^\W\d_]++)*))"
+    r"(?<![^\W_])(?<!\d[.,])(?<![^\W\d_]-)(\d{1,2}(?:st|nd|rd|th)?|[^\W\d_]++(?>(?:-[^\W\d_]++)*))"
     r"(?=\s{1,2}([^\W\d_]+))",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"(?<![^\W_])(\d{1,2}|[^\W\d_]+)(?:\s?[-–—]\s?|\s[^\W\d_]{1,3}\s)\Z")
+_BOUND = re.compile(
+    rf"\b(?:(?P<upper>{expression('numbers', 'upper')})|{expression('numbers', 'lower')})\s+\Z",
+    re.IGNORECASE,
+)
+_MOST_BEFORE = 40
+"""Characters in front of a number within which the least of its range, or a bound, stands."""
 _UNITS = frozenset(
     word
     for dimension in tables("units")["other"].values()
@@ -66,9 +74,18 @@ class Exact:
         return bool(self.identifiers or self.joined)
 
     def counts_as(self, text: str) -> bool:
-        """True where a text counts each thing of the question so too, or does not count it."""
-        told = counts_of(text)
-        return all(one in told or all(thing != one[1] for _, thing in told) for one in self.counts)
+        """True where a text counts each thing of the question so too, or does not count it.
+
+        `2 to 4 people` and `at most 4 people` count 3 people, too.
+        """
+        if not self.counts:
+            return True
+        told = list(_counted(text))
+        return all(
+            any(one.admits(number) for one in told if one.thing == thing)
+            or all(one.thing != thing for one in told)
+            for number, thing in self.counts
+        )
 
     def denies_as(self, text: str) -> bool:
         """True where a text denies as the question does, or that does not."""
@@ -101,13 +118,40 @@ def counts_of(text: str) -> set[tuple[str, str]]:
     `one` counts nothing, as it stands for a thing as often, nor does a number of three digits,
     which may be a year or a name.
     """
-    pairs = ((number.casefold(), thing.casefold()) for number, thing in _COUNT.findall(text))
-    return {
-        (_COUNTS.get(number, number), thing)
-        for number, thing in pairs
-        if (number in _COUNTS or number[0].isdigit())
-        and thing not in _UNITS and thing not in STOP_WORDS
-    }  # fmt: skip
+    return {(one.number, one.thing) for one in _counted(text)}
+
+
+class _Counted(NamedTuple):
+    """A number with the thing behind it, and what stands in front of them."""
+
+    number: str
+    thing: str
+    before: str
+
+    def admits(self, number: str) -> bool:
+        """True of the number itself, and of one in the range or bound that the text gives."""
+        if number == self.number:
+            return True
+        if not (number.isdigit() and self.number.isdigit()):
+            return False
+        if least := _FROM.search(self.before):
+            said = least[1].casefold()
+            first = _COUNTS.get(said, said)
+            if first.isdigit():
+                return int(first) <= int(number) <= int(self.number)
+        bound = _BOUND.search(self.before)
+        if bound is None:
+            return False
+        return (int(number) < int(self.number)) == bool(bound["upper"])
+
+
+def _counted(text: str) -> Iterator[_Counted]:
+    for match in _COUNT.finditer(text):
+        number, thing = match[1].casefold(), match[2].casefold()
+        is_number = number in _COUNTS or number[0].isdigit()
+        if is_number and thing not in _UNITS and thing not in STOP_WORDS:
+            before = text[max(0, match.start() - _MOST_BEFORE) : match.start()]
+            yield _Counted(_COUNTS.get(number, number), thing, before)
 
 
 def joined(text: str) -> frozenset[str]:

@@ -66,8 +66,11 @@ LEFT = (
     "DELETE FROM usage_limits WHERE tenant_id = %s",
 )
 
-# Of a person in all tenants; the documents put to them are in spaces of their own.
-CONVERSATIONS_OF = "SELECT tenant_id, id FROM conversations WHERE owner = %s"
+# Of a person in all tenants; the documents put to them are in spaces of their own. Held to the end,
+# so that none is put to one meanwhile.
+CONVERSATIONS_OF = """
+SELECT tenant_id, id FROM conversations WHERE owner = %s ORDER BY tenant_id, id FOR UPDATE
+"""
 
 # Which of the spaces have, or are about to have, documents.
 USED_SPACES = """
@@ -83,13 +86,18 @@ OF_PERSON = {
     "days of progress": "DELETE FROM progress_days WHERE learner = %(learner)s",
 }
 
-# The other rows of their progress, and invitations that name their address. All else goes with the
-# account: sessions, tokens, passkeys, usage, comments, places in groups and spaces. The audit log
-# keeps a number.
+# The other rows of their progress, what they answered in study sets of others, and invitations that
+# name their address. All else goes with the account: sessions, tokens, passkeys, usage, comments,
+# places in groups and spaces. The audit log keeps a number.
 REST_OF_PERSON = (
     "DELETE FROM progress_sessions WHERE learner = %(learner)s",
     "DELETE FROM progress_counts WHERE learner = %(learner)s",
     "DELETE FROM progress_totals WHERE learner = %(learner)s",
+    "DELETE FROM study_attempts WHERE learner = %(learner)s",
+    "DELETE FROM study_cards WHERE learner = %(learner)s",
+    "DELETE FROM study_reviews WHERE learner = %(learner)s",
+    "DELETE FROM usage_counts WHERE subject = %(learner)s OR subject IN"
+    " (SELECT 'key ' || id FROM api_keys WHERE person_id = %(person)s)",
     "DELETE FROM invitations i USING people p WHERE p.id = %(person)s AND i.email = p.email",
     "DELETE FROM people WHERE id = %(person)s",
 )

@@ -43,6 +43,8 @@ def store(
     wanted = whose | {"wanted": TURNED_ON}
     if if_turned_on and connection.execute(sql.IS_ON, wanted).fetchone() is None:
         return
+    if connection.execute(sql.MAY_BE_KEPT, whose).fetchone() != (True,):
+        return
     connection.execute(sql.LOCK_LEARNER, {"key": f"progress {learner.tenant} {learner.name}"})
     for session in sessions_of((one.at for one in actions), idle):
         values = {"started": session.started_at, "ended": session.ended_at, "idle": idle}

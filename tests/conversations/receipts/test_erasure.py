@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import psycopg
 import pytest
 
 from helix.conversations.receipts.erasure import (
@@ -12,6 +14,8 @@ from helix.conversations.receipts.erasure import (
     erase_tenant,
 )
 from helix.conversations.receipts.receipt_store import rate
+from helix.study.progress.actions import Learner, RecordedAction
+from helix.study.progress.storage import store
 from tests.support.fake_embedder import rows
 from tests.support.receipt_corpus import ask, bring_in, document, question, services
 
@@ -91,3 +95,43 @@ async def test_what_is_being_answered_while_its_asker_is_erased_is_not_kept(
         for owner, count in (("person:7", 0), ("person:8", 1)):
             assert await opened.receipts.save(answer, owner, 60.0)
             assert rows(database_url, "SELECT count(*)::int FROM answers") == [(count,)]
+
+
+_STUDIED = """
+WITH made AS (INSERT INTO study_sets (kind, wanted, owner) VALUES ('quiz', 1, 'person:8')
+    RETURNING tenant_id, id),
+item AS (INSERT INTO study_items (tenant_id, set_id, n, kind, body)
+    SELECT tenant_id, id, 1, 'card', '{}' FROM made RETURNING tenant_id, id),
+who (learner) AS (VALUES ('person 7'), ('person 8')),
+tried AS (INSERT INTO study_attempts (tenant_id, set_id, learner)
+    SELECT tenant_id, id, learner FROM made, who),
+card AS (INSERT INTO study_cards (tenant_id, item_id, learner, card, due_at)
+    SELECT tenant_id, id, learner, '{}', now() FROM item, who),
+used AS (INSERT INTO usage_counts (tenant_id, subject, kind, day, n)
+    SELECT tenant_id, learner, 'tokens', current_date, 1 FROM made, who)
+INSERT INTO study_reviews (tenant_id, item_id, learner, rating)
+SELECT tenant_id, id, learner, 'good' FROM item, who RETURNING 1
+"""
+_WHOSE = """
+SELECT learner, count(*)::int FROM (SELECT learner FROM study_attempts
+    UNION ALL SELECT learner FROM study_cards UNION ALL SELECT learner FROM study_reviews
+    UNION ALL SELECT subject FROM usage_counts) found GROUP BY 1 ORDER BY 1
+"""
+
+
+def test_what_the_erased_answered_in_study_sets_of_others_goes(database_url: str) -> None:
+    rows(database_url, _STUDIED)
+    assert rows(database_url, _WHOSE) == [("person 7", 4), ("person 8", 4)]
+    with psycopg.connect(database_url) as connection:
+        erase_person(connection, 7)
+    assert rows(database_url, _WHOSE) == [("person 8", 4)]
+
+
+def test_no_progress_is_written_of_who_was_erased(database_url: str) -> None:
+    done = [RecordedAction(datetime.now(UTC), "question_asked", 1)]
+    with psycopg.connect(database_url) as connection:
+        erase_person(connection, 7)
+        connection.commit()
+        for name in ("person 7", "person 8"):
+            store(connection, Learner("default", name), done, timedelta(minutes=15))
+    assert rows(database_url, "SELECT learner FROM progress_totals") == [("person 8",)]
