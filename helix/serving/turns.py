@@ -19,7 +19,7 @@ from helix.overload.admission import Place
 from helix.overload.entry import place_for
 from helix.serving.caller import Caller
 from helix.serving.disconnects import CLIENT_CLOSED_REQUEST, event_stream, run_unless_disconnected
-from helix.serving.sse import TextJson
+from helix.serving.sse import TextJson, event_frame
 
 _logger = logging.getLogger(__name__)
 WAIT_SECONDS = 120.0
@@ -60,7 +60,8 @@ def turn_stream(
 ) -> Response:
     """The events of a message after number ``after``, then those to come.
 
-    Where reading them fails the stream ends without its last: whoever follows it comes back.
+    Where reading them fails the stream ends without its last: whoever has their numbers comes back.
+    Without numbers it ends with ``error``.
     """
     events, right = caller.services.turns.follow(row, after), caller.right
 
@@ -73,6 +74,8 @@ def turn_stream(
                     yield event_bytes(event, numbered=with_ids)
         except HelixError as error:
             _logger.warning("stream cut: %s", error)
+            if not with_ids:
+                yield event_frame("error", {"error": str(error)})
 
     return event_stream(frames(), events.aclose, headers)
 

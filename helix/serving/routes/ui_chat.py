@@ -217,10 +217,11 @@ def _followed(request: Request, caller: Caller, row: MessageRow, answer_id: str)
 
 
 async def _decoded(events: AsyncGenerator[MessageEvent, None]) -> AsyncGenerator[Event, None]:
-    """The events of a turn; where reading them fails, the stream ends without its last."""
+    """The events of a turn; where reading them fails, ``error`` is the last."""
     async with aclosing(events):
         try:
             async for event in events:
                 yield event.name, json.loads(event.data)
         except HelixError as error:
             _logger.warning("stream cut: %s", error)
+            yield "error", {"error": str(error)}
