@@ -3,11 +3,12 @@
 from helix.storage.statements import compose
 
 # The same id again changes nothing: it is the client's, which may not know how the first request
-# ended. It is whose the transaction is.
+# ended. It is whose the transaction is; a person who was erased, or is being, begins none.
 CREATE = """
 INSERT INTO conversations (tenant_id, id, title, scope, model, owner)
-VALUES (%(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s,
-        coalesce(current_setting('helix.owner', true), ''))
+SELECT %(tenant)s, %(id)s, %(title)s, %(scope)s, %(model)s, mine
+FROM coalesce(current_setting('helix.owner', true), '') mine
+WHERE mine = '' OR answer_may_be_kept(mine, 86400)
 ON CONFLICT DO NOTHING RETURNING id
 """
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import httpx
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
+import psycopg
+import pytest
+
+from helix.conversations.receipts.erasure import erase_person
 from tests.conversations.receipts.test_document_erasure import found_in
 from tests.serving.accounts.conftest import Accounts
 from tests.support.cli_runner import helix
+from tests.support.service_process import eventually
 
 WORD = "zyxquorv"
 
@@ -70,3 +76,27 @@ def test_a_tenant_that_loses_its_owner_is_named(accounts: Accounts) -> None:
     done = helix("user", "erase", "ada@example.com", "--yes", **values_of(accounts))
     assert done.returncode == 0, done.stderr
     assert "acme has no owner" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["plan", "other"])
+def test_what_is_asked_while_its_asker_is_erased_is_in_no_conversation(
+    accounts: Accounts, name: str
+) -> None:
+    bob = accounts.signed_in("bob")
+    ask(bob, "What is kept?")
+    [(number,)] = accounts.sql("SELECT id FROM people WHERE email = 'bob@example.com'")
+    body = {"question": f"What is {WORD}?", "conversation_id": name}
+    with ThreadPoolExecutor() as pool:
+        with psycopg.connect(accounts.url) as connection:
+            erase_person(connection, int(str(number)))
+            told = pool.submit(bob.post, "/v1/query", json=body)
+            eventually(lambda: told.done() or waits(accounts))
+        assert told.result().status_code == 404
+    assert found_in(accounts.url, WORD) == set()
+    assert accounts.sql("SELECT FROM conversations") == []
+
+
+def waits(accounts: Accounts) -> bool:
+    """True where a request waits for what the erasure holds."""
+    found = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    return bool(accounts.sql(found))
