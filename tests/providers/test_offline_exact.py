@@ -157,3 +157,21 @@ def test_words_joined_without_end_take_time_by_their_length() -> None:
     began = time.process_time()
     assert counts_of("a-" * 20_000) == set()
     assert time.process_time() - began < 0.5
+
+
+CODES = """# Printer: error codes
+
+- Error code 2 means that one of the three trays is empty. Fill the tray.
+- The cover is open where error code 5 is shown. Close the cover within two minutes.
+"""
+
+
+@pytest.mark.parametrize("code", ["1", "3"])
+def test_a_number_is_not_met_by_the_word_of_something_else(code: str) -> None:
+    assert ask(f"What does error code {code} mean?", CODES) == REFUSAL
+
+
+def test_an_amount_is_met_by_its_words() -> None:
+    assert exact("What is done after 2 minutes?").numbers_in(set(), "within two minutes")
+    assert exact("What is done after 1 minute?").numbers_in(set(), "after one minute")
+    assert not exact("What is done after 2 minutes?").numbers_in(set(), "two trays in 3 minutes")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from helix.evidence.words import words_of
-from helix.language.terms import STOP_WORDS
+from helix.language.terms import STOP_WORDS, terms
 from helix.language.word_lists import expression, numbers_by_word, tables, word_lists
 from helix.language.words import words
 
@@ -47,7 +47,7 @@ class Exact:
     """The numbers of a question, its words of letters and digits or underscores, its negation.
 
     ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words,
-    ``counts`` the things that it counts, by `counts_of`.
+    ``counts`` the things that it counts, by `counts_of`, ``pairs`` each number before a word.
     """
 
     numbers: frozenset[str]
@@ -56,6 +56,7 @@ class Exact:
     line: str
     is_negated: bool
     counts: frozenset[tuple[str, str]]
+    pairs: frozenset[tuple[str, str]]
 
     def told(self, row: str) -> frozenset[str]:
         """The question's part that a table's row has whole: values of cells, joined words.
@@ -72,6 +73,17 @@ class Exact:
     def names(self) -> bool:
         """True of a question that has an identifier: then it names its thing itself."""
         return bool(self.identifiers or self.joined)
+
+    def numbers_in(self, near: set[str], text: str) -> bool:
+        """True where each number is among the words ``near``, or in the text before its word.
+
+        `4 times` is `four times`, but error code 3 is not met by `three trays`.
+        """
+        lacking = self.numbers - near
+        if not lacking:
+            return True
+        asked = {pair for pair in self.pairs if pair[0] in lacking}
+        return lacking == {number for number, _ in asked & _pairs(text)}
 
     def counts_as(self, text: str) -> bool:
         """True where a text counts each thing of the question so too, or does not count it.
@@ -101,14 +113,13 @@ def exact(question: str) -> Exact:
     line = f" {' '.join(words(question))} "
     return Exact(
         plain, identifiers, joined(question), line, _denies(words(question)[1:]),
-        frozenset(counts_of(question)),
+        frozenset(counts_of(question)), frozenset(_pairs(question)),
     )  # fmt: skip
 
 
 def forms(text: str) -> set[str]:
-    """The words of a text, and the numbers of its versions and words: 7 is ``v7`` and `seven`."""
+    """The words of a text, and the numbers of its versions: who asks for 7 finds ``v7`` too."""
     found = {word.form for word in words_of(text)}
-    found |= {_VALUES[form] for form in found if form in _VALUES}
     return found | {form[1:] for form in found if _VERSION.fullmatch(form)}
 
 
@@ -119,6 +130,17 @@ def counts_of(text: str) -> set[tuple[str, str]]:
     which may be a year or a name.
     """
     return {(one.number, one.thing) for one in _counted(text)}
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    """Every number by its digits, with the stem of the word behind it."""
+    found = ((number.casefold(), thing) for number, thing in _COUNT.findall(text))
+    return {
+        (_VALUES.get(number, number), stem)
+        for number, thing in found
+        if number in _VALUES or number.isdigit()
+        for stem in terms(thing)
+    }
 
 
 class _Counted(NamedTuple):

@@ -189,7 +189,7 @@ class _Reading:
             return False
         if not asked.counts_as(quoted):
             return False
-        return asked.numbers <= near | forms(source.text)
+        return asked.numbers_in(near | forms(source.text), source.text)
 
     def quotes(self, place: int) -> list[Quote]:
         """The unit at ``place`` and what belongs to it; none where it only names something.
