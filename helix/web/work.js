@@ -44,17 +44,17 @@ export function Confirmed({ title, about, action, onConfirm, children, ...button
 
 export function Sure({ action, onConfirm, onClose, children }) {
   const { busy, error, run } = useWork();
-  const here = useRef(true);
-  useEffect(() => () => { here.current = false; }, []);
+  const end = useRef(null);
+  const open = () => end.current?.closest("dialog").open; // closed by Escape, it is still there for a moment
   const confirm = () => run(async () => {
     try {
       await onConfirm();
-      if (here.current) onClose(); // else another may be open by now
+      if (open()) onClose(); // else another may be open by now
     } catch (problem) {
-      if (!here.current) toast(problem.message);
+      if (!open()) toast(problem.message);
       throw problem;
     }
   });
   return html`${children}${error && html`<${Notice} kind="error">${error}</>`}
-    <div class="form-end"><${Button} onClick=${onClose}>Cancel</><${Button} kind="danger" disabled=${busy} onClick=${confirm}>${action}</></div>`;
+    <div class="form-end" ref=${end}><${Button} onClick=${onClose}>Cancel</><${Button} kind="danger" disabled=${busy} onClick=${confirm}>${action}</></div>`;
 }
