@@ -110,6 +110,12 @@ def test_what_is_counted_otherwise_is_not_quoted(often: str) -> None:
     assert "password was refused" in answer and "address" not in answer
 
 
+def test_two_numbers_of_a_thing_are_no_range() -> None:
+    asked = exact("What does it mean when the lamp blinks three times?")
+    assert not asked.counts_as("It blinks two and four times in turn.")
+    assert asked.counts_as("It blinks two to four times.")
+
+
 @pytest.mark.parametrize("often", ["three", "3", "five"])
 def test_a_count_that_no_text_has_is_not_answered_by_another(often: str) -> None:
     assert ask(f"What does it mean when the lamp blinks {often} times?", LAMP) == REFUSAL

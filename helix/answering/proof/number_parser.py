@@ -27,9 +27,10 @@ _COUNTING = NUMBER_WORDS | {"trillion", *PARTS, *(f"{part}s" for part in PARTS),
 _DIGIT = re.compile(r"[\d½¼¾⅓⅔]")
 
 _RAISED = "⁻?[⁰¹²³⁴-⁹]{1,3}"
-_PLAIN_DIGITS = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
-_LARGEST_POWER = 99
-_LARGEST_MARK = 3
+_TYPED = r"\^[-−]?\d{1,2}(?!\d)"
+_PLAIN_DIGITS = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789", "^")
+_LARGEST_POWER = 99  # of which the digits are written out
+_LARGEST_MARK = 3  # of a note behind 2 or 10, which may be a power as well
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _WORDS = "|".join(sorted({*CARDINALS, *ORDINALS}, key=len, reverse=True))
 _ONE = rf"(?:(?:{_TENS})[\s-](?:{_WORDS})|{_WORDS})(?![^\W_])"
@@ -46,8 +47,8 @@ _NUMBER = re.compile(
     r"|(?P<hour2>\d{1,2}):(?P<minute2>\d\d)(?![\d:])"
     r"|(?P<date>\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4})(?!\d)"
     r"|(?P<digits>\d+(?:[.,'’\u00a0\u202f]\d+)*)"
-    rf"(?:[ \u00a0]?[×·∙⋅x*][ \u00a0]?10(?:\^(?P<caret>[-−]?\d{{1,2}})(?!\d)|(?P<power>{_RAISED}))"
-    rf"|(?P<raised>{_RAISED})|(?:(?<=\b10)|(?<=\b2))\^(?P<typed>[-−]?\d{{1,2}})(?!\d))?(?P<suffix>[^\W\d_]+)?"
+    rf"(?:[ \u00a0]?[×·∙⋅x*][ \u00a0]?10(?P<tens>{_TYPED}|{_RAISED})"
+    rf"|(?P<raised>{_RAISED}|(?:(?<=\b10)|(?<=\b2)){_TYPED}))?(?P<suffix>[^\W\d_]+)?"
     rf"(?:[\s\u00a0-]+(?P<scale>{_BIG}|bn|mn|mio)(?![^\W_]))?"
     rf"|(?P<words>(?:{_ONE}|(?<=\ba )(?:{_BIG}))"
     rf"(?:(?:[\s-]{{1,3}}(?:{_BIG}))+(?:[\s-]{{1,3}}(?:and\s)?{_ONE})?)*))",
@@ -183,12 +184,10 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Number]:
     money = _BEFORE.search(text, max(0, match.start() - 5), match.start())
     millions = bool(suffix == "m" and money)
     scale = 10**6 if millions else SCALES.get((match["scale"] or suffix).lower(), 1)
-    power = match["caret"] or match["power"]
-    tens = int(power.translate(_PLAIN_DIGITS)) if power else 0
+    tens = _power(match["tens"] or "0")
     if abs(tens) > _LARGEST_POWER:
         return
-    read = _powers(match["digits"], match["raised"] or match["typed"])
-    read = read or _readings(_ascii(match["digits"]))
+    read = _powers(match["digits"], match["raised"]) or _readings(_ascii(match["digits"]))
     values = tuple(_scaled(value, scale * Decimal(10) ** tens) for value in read)
     if _MINUS.search(text, max(0, match.start() - 5), match.start()):
         values = tuple(f"-{value}" for value in values)
@@ -202,12 +201,17 @@ def _powers(digits: str, raised: str | None) -> list[str]:
     """
     if digits not in ("2", "10") or not raised:
         return []
-    power = int(raised.translate(_PLAIN_DIGITS))
+    power = _power(raised)
     if abs(power) > _LARGEST_POWER:
         return [f"{digits}{raised}"]
     value = str(int(digits) ** power) if power >= 0 else _scaled("1", Decimal(digits) ** power)
     is_mark = 0 < power <= _LARGEST_MARK and not raised.isascii()
     return list(dict.fromkeys([value, digits])) if is_mark else [value]
+
+
+def _power(written: str) -> int:
+    """The power that `⁻³` or `^-3` writes."""
+    return int(written.translate(_PLAIN_DIGITS))
 
 
 def _number(

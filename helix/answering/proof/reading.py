@@ -116,31 +116,34 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
 
 
 def _with_answers(claim: Facts, units: Sequence[Unit]) -> tuple[tuple[Unit, ...], list[Unit]]:
-    """The units with the sentence behind each question among them, and those that tell something.
+    """The units, behind each question among them the next sentence; and those that do not ask.
 
-    A question tells nothing, but to a claim that asks as well. The last units are left out where
-    answers take the room of what is read.
+    Of a claim that asks, questions are statements too. The last units are left out where answers
+    take the room of what is read.
     """
     if _is_question(claim.text):
         return tuple(units), list(units)
     found, room = dict[Unit, None](), MOST_READ
     for passage, place in units:
-        last = place + 1 + (_asks((passage, place)) and place + 1 < len(passage.units))
-        for unit in ((passage, at) for at in range(place, last)):
-            if unit not in found and room > 0:
+        own = (
+            [(passage, place), (passage, place + 1)]
+            if _asks((passage, place))
+            else [(passage, place)]
+        )
+        for unit in own:
+            if unit not in found and unit[1] < len(passage.units) and room > 0:
                 found[unit] = None
                 room -= len(_tokens_of(unit))
     return tuple(found), [unit for unit in found if not _asks(unit)]
 
 
 def _is_asked(claim: Facts, units: Sequence[Unit], told: Sequence[Unit]) -> bool:
-    """True where questions have the claim: what tells lacks words of theirs, and adds none.
+    """True where words of the claim stand in questions alone, and ``told`` adds none to them.
 
     `Is it open? No.` does not bear out that it is open. That a `Yes.` would is left in doubt.
     """
-    asks = _stems(unit for unit in units if unit not in told)
-    tells = _stems(told)
-    return bool(claim.stems & asks - tells) and claim.stems & tells <= asks
+    asked, said = _stems(unit for unit in units if unit not in told), _stems(told)
+    return bool(claim.stems & asked - said) and claim.stems & said <= asked
 
 
 def _stems(units: Iterable[Unit]) -> frozenset[str]:

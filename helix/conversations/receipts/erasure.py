@@ -64,7 +64,7 @@ def erase_person(connection: Connected, person_id: int) -> dict[str, int]:
         StillRunning: a document that was put to one of the conversations is being read.
     """
     owner, learner = f"person:{person_id}", f"person {person_id}"
-    held_back = (owner, f"progress {learner}")
+    held_back = (owner, f"learner {learner}")
     for one in held_back:
         connection.execute(sql.HOLD_ANSWERS, (one,))
     held = connection.execute(sql.CONVERSATIONS_OF, (owner,)).fetchall()

@@ -26,7 +26,9 @@ _COUNT = re.compile(
     r"(?=\s{1,2}([^\W\d_]+))",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"(?<![^\W_])(\d{1,2}|[^\W\d_]+)(?:\s?[-–—]\s?|\s[^\W\d_]{1,3}\s)\Z")
+_FROM = re.compile(
+    rf"(?<![^\W_])(\d{{1,2}}|[^\W\d_]+)\s?(?:{expression('numbers', 'range')})\s?\Z", re.IGNORECASE
+)
 _BOUND = re.compile(
     rf"\b(?:(?P<upper>{expression('numbers', 'upper')})|{expression('numbers', 'lower')})\s+\Z",
     re.IGNORECASE,
@@ -46,8 +48,9 @@ _UNITS = frozenset(
 class Exact:
     """The numbers of a question, its words of letters and digits or underscores, its negation.
 
-    ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words,
-    ``counts`` the things that it counts, by `counts_of`, ``pairs`` each number before a word.
+    ``joined`` are the words with a digit that marks join, such as ``SO-4``, ``line`` all its words;
+    ``counts`` are the numbers of things that it counts (``counts_of``), ``pairs`` all its numbers
+    with the stem of the word behind each.
     """
 
     numbers: frozenset[str]
@@ -144,7 +147,7 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 
 class _Counted(NamedTuple):
-    """A number with the thing behind it, and what stands in front of them."""
+    """A number and the thing it counts, the word behind it; ``before`` is the text in front."""
 
     number: str
     thing: str
