@@ -9,6 +9,10 @@ from tests.support.proof_sources import source
 
 LIFT = "Is the lift open on Sundays?"
 WARRANTY = "## How long does the warranty run?\n\n24 months."
+ROWS = f"""| Question | Answer |
+|---|---|
+| {LIFT} | No |
+| How long does the warranty run? | 24 months |"""
 KINDS = "What are the three kinds of bee? Queens, workers and drones."
 BEES = "May members keep bees behind the shed? This is decided in spring."
 
@@ -30,6 +34,7 @@ def status(claim: str, text: str) -> str:
         ("The lift is open on Sundays.", f"{LIFT}! Nobody knows."),
         ("The lift is open on Sundays.", f"({LIFT}) Ask at the desk."),
         ("The lift is open on Sundays.", f"“{LIFT}” Ask at the desk."),
+        ("The lift is open on Sundays.", ROWS),
         ("Members may keep bees behind the shed.", BEES),
         ("The lift is open on Sundays, and bees may be kept.", f"{LIFT} {BEES}"),
     ],
@@ -42,6 +47,7 @@ def test_what_is_only_asked_is_in_doubt(claim: str, text: str) -> None:
     ("claim", "text"),
     [
         ("The warranty runs for 24 months.", WARRANTY),
+        ("The warranty runs for 24 months.", ROWS),
         ("The lift is open every Sunday.", f"**{LIFT}** The lift is open every Sunday."),
         ("The sign on the door says why wait.", 'The sign on the door says "Why wait?"'),
         ("There are three kinds of bee: queens, workers and drones.", KINDS),

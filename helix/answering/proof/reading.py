@@ -100,7 +100,7 @@ def read(claim: Facts, passages: Sequence[Passage]) -> Reading:
     if not units:  # the encoder's doubt of a claim read with nothing means nothing
         return Reading((), None, WORDS)
     units, told = _with_answers(claim, units)
-    if _is_asked(claim, units, told):
+    if _is_asked(claim, units):
         return Reading((), None, WORDS)
     compared = comparison(claim, told)
     if compared.is_sure or compared.is_copy:
@@ -137,17 +137,29 @@ def _with_answers(claim: Facts, units: Sequence[Unit]) -> tuple[tuple[Unit, ...]
     return tuple(found), [unit for unit in found if not _asks(unit)]
 
 
-def _is_asked(claim: Facts, units: Sequence[Unit], told: Sequence[Unit]) -> bool:
-    """True where words of the claim stand in questions alone, and ``told`` adds none to them.
+def _is_asked(claim: Facts, units: Sequence[Unit]) -> bool:
+    """True where words of the claim stand in questions alone, and what else is said adds none.
 
     `Is it open? No.` does not bear out that it is open. That a `Yes.` would is left in doubt.
     """
-    asked, said = _stems(unit for unit in units if unit not in told), _stems(told)
+    if _is_question(claim.text):
+        return False
+    parts = [part for unit in units for part in _cells(unit)]
+    asked = _stems(part for part in parts if _is_question(part.text))
+    said = _stems(part for part in parts if not _is_question(part.text))
     return bool(claim.stems & asked - said) and claim.stems & said <= asked
 
 
-def _stems(units: Iterable[Unit]) -> frozenset[str]:
-    return frozenset[str]().union(*(passage.facts[place].stems for passage, place in units))
+def _cells(unit: Unit) -> list[Facts]:
+    """The unit, or its cells where it is a row with a question: `| Is it open? | No |`."""
+    passage, place = unit
+    facts = passage.facts[place]
+    is_row = "|" in facts.text and any(mark in facts.text for mark in ASKS)
+    return [Facts(cell) for cell in facts.text.split("|")] if is_row else [facts]
+
+
+def _stems(texts: Iterable[Facts]) -> frozenset[str]:
+    return frozenset[str]().union(*(text.stems for text in texts))
 
 
 def _asks(unit: Unit) -> bool:
@@ -214,7 +226,8 @@ def closest_units(claim: Facts, passages: Sequence[Passage]) -> tuple[Unit, ...]
 
 def signs_of(claim: Facts, units: Sequence[Unit], compared: Comparison) -> Signs:
     """The signs of a claim that is read with ``units``."""
-    share = len(claim.content & _stems(units)) / max(len(claim.content), 1)
+    stems = _stems(passage.facts[place] for passage, place in units)
+    share = len(claim.content & stems) / max(len(claim.content), 1)
     headings = _tokens(units[0][0].title) if units else []
     read = [_tokens_of(unit) for unit in sorted(units, key=_position)]
     doubt = statement_reader().doubt(_said(claim), headings, read)

@@ -3,8 +3,8 @@
 # Several servers note one learner's actions: sessions that touch would both be kept.
 LOCK_LEARNER = "SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))"
 
-# Of a person who was erased nothing is written after. An erasure is known for a day, and sooner than
-# that a server writes what it has counted.
+# Of a person who was erased nothing is written after. An erasure is known for a day; what a server
+# has counted is written sooner.
 MAY_BE_KEPT = "SELECT answer_may_be_kept('learner ' || %(learner)s, 86400)"
 
 # Sessions lie apart by more than the idle time: those that a new one touches begin at the last one
